@@ -26,8 +26,8 @@ std::byte* read_buffer() {
 
 }  // namespace
 
-Outgoing Outgoing::copied(const Frame& frame, const datatype::Layout& payload, Count bytes) {
-  Outgoing made;
+PendingFrame PendingFrame::copied(const Frame& frame, const datatype::Layout& payload, Count bytes) {
+  PendingFrame made;
   made.bytes_.resize(sizeof frame + static_cast<std::size_t>(bytes));
   std::memcpy(made.bytes_.data(), &frame, sizeof frame);
   if (bytes > 0) datatype::pack(std::span(made.bytes_).subspan(sizeof frame), payload, 0);
@@ -35,8 +35,8 @@ Outgoing Outgoing::copied(const Frame& frame, const datatype::Layout& payload, C
   return made;
 }
 
-Outgoing Outgoing::streamed(SendRequest& message, std::uint64_t rendezvous, Count wanted) {
-  Outgoing made;
+PendingFrame PendingFrame::streamed(SendRequest& message, std::uint64_t rendezvous, Count wanted) {
+  PendingFrame made;
   made.message_ = &message;
   made.rendezvous_ = rendezvous;
   made.wanted_ = wanted;
@@ -44,7 +44,7 @@ Outgoing Outgoing::streamed(SendRequest& message, std::uint64_t rendezvous, Coun
   return made;
 }
 
-void Outgoing::next_piece() {
+void PendingFrame::next_piece() {
   const Count now = std::min(kPiece, wanted_ - sent_);
   const Frame frame{.kind = Kind::kData, .bytes = now, .rendezvous = rendezvous_};
   bytes_.resize(sizeof frame + static_cast<std::size_t>(now));
@@ -54,7 +54,7 @@ void Outgoing::next_piece() {
   written_ = 0;
 }
 
-int Outgoing::write(int socket) {
+int PendingFrame::write(int socket) {
   for (;;) {
     while (written_ < bytes_.size()) {
       const ssize_t count =

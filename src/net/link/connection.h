@@ -15,12 +15,12 @@
 namespace clump::net::link {
 
 /// Bytes to be written, in order.
-class Outgoing {
+class PendingFrame {
  public:
   /// A frame with bytes behind it, which are copied.
-  static Outgoing copied(const Frame& frame, const datatype::Layout& payload, Count bytes);
+  static PendingFrame copied(const Frame& frame, const datatype::Layout& payload, Count bytes);
   /// The first `wanted` bytes of a message, in kData frames. The message is released after the last one.
-  static Outgoing streamed(SendRequest& message, std::uint64_t rendezvous, Count wanted);
+  static PendingFrame streamed(SendRequest& message, std::uint64_t rendezvous, Count wanted);
 
   /// Writes what the socket takes. 1: all is written; 0: the rest has to wait; -1: the connection is gone.
   int write(int socket);

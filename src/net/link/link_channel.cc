@@ -144,7 +144,7 @@ void LinkChannel::free_place(int number, bool tell) {
     if (!leaves) peer->we_left = true;
   }
   if (!leaves || !tell) return;
-  post(*peer, Outgoing::copied({.kind = Kind::kBye}, {}, 0));
+  post(*peer, PendingFrame::copied({.kind = Kind::kBye}, {}, 0));
   const std::lock_guard lock(peer->mutex);
   peer->we_left = true;
 }
@@ -197,7 +197,7 @@ bool LinkChannel::try_send(Route route, Envelope envelope, Count bytes, const da
     }
   }
   traffic[Way::kLane].add(bytes);
-  post(*peer, Outgoing::copied(frame, payload, bytes));
+  post(*peer, PendingFrame::copied(frame, payload, bytes));
   return true;
 }
 
@@ -210,7 +210,7 @@ void LinkChannel::send(Route route, SendRequest& message) {
   traffic[Way::kReference].add(message.bytes);
   Frame frame = frame_of(Kind::kRts, route, message.envelope, message.bytes);
   frame.message = address_of(&message);
-  Outgoing rts = Outgoing::copied(frame, {}, 0);
+  PendingFrame rts = PendingFrame::copied(frame, {}, 0);
   rts.set_announced(message);
   post(*peer, std::move(rts));
 }
@@ -221,7 +221,7 @@ bool LinkChannel::retract(Route route, SendRequest& message) {
   {
     const std::lock_guard lock(peer->mutex);
     const auto found = std::ranges::find_if(
-        peer->backlog, [&](const Outgoing& waiting) { return waiting.announces(message); });
+        peer->backlog, [&](const PendingFrame& waiting) { return waiting.announces(message); });
     if (found != peer->backlog.end()) {
       peer->held -= found->held();
       peer->backlog.erase(found);
@@ -231,7 +231,7 @@ bool LinkChannel::retract(Route route, SendRequest& message) {
   }
   Frame frame = frame_of(Kind::kCancel, route, message.envelope, message.bytes);
   frame.message = address_of(&message);
-  post(*peer, Outgoing::copied(frame, {}, 0));
+  post(*peer, PendingFrame::copied(frame, {}, 0));
   return false;
 }
 
@@ -243,7 +243,7 @@ void LinkChannel::note_backlog(Peer& peer) {
   unflushed_.fetch_add(has ? 1 : -1, std::memory_order_acq_rel);
 }
 
-void LinkChannel::post(Peer& peer, Outgoing what) {
+void LinkChannel::post(Peer& peer, PendingFrame what) {
   SendRequest* const message = what.message();
   bool is_done = false;
   {

@@ -102,7 +102,7 @@ class LinkChannel final : public Channel {
   void free_place(int place, bool tell);
   void forget_unheld(const PeerRef& peer);
 
-  void post(link::Peer& peer, link::Outgoing what);
+  void post(link::Peer& peer, link::PendingFrame what);
   bool begin_connecting(link::Peer& peer, std::string& why);
   void flush(link::Peer& peer);
   void close(link::Connection& connection);

@@ -136,7 +136,7 @@ bool LinkChannel::begin_connecting(Peer& peer, std::string& why) {
   std::strncpy(hello.version, CLUMP_VERSION, sizeof hello.version - 1);
   const datatype::Layout body{&hello, sizeof hello, datatype::predefined(MPI_BYTE)};
   peer.backlog.push_front(
-      Outgoing::copied({.kind = Kind::kHello, .bytes = sizeof hello}, body, sizeof hello));
+      PendingFrame::copied({.kind = Kind::kHello, .bytes = sizeof hello}, body, sizeof hello));
   peer.held += peer.backlog.front().held();
   note_backlog(peer);
   auto* const connection = new Connection(*this, socket, peer.shared_from_this());
@@ -206,7 +206,7 @@ void LinkChannel::flush(Peer& peer) {
   {
     const std::lock_guard lock(peer.mutex);
     while (peer.state == Peer::State::kOpen && !peer.backlog.empty()) {
-      Outgoing& first = peer.backlog.front();
+      PendingFrame& first = peer.backlog.front();
       if (first.write(peer.out->socket()) != 1) break;
       if (first.message() != nullptr) released.push_back(first.message());
       peer.held -= first.held();
@@ -240,7 +240,7 @@ void LinkChannel::end_peer(const PeerRef& peer, std::string why) {
     const std::lock_guard lock(peer->mutex);
     peer->state = Peer::State::kOver;
     in_order = peer->has_left || peer->we_left;
-    for (const Outgoing& waiting : peer->backlog)
+    for (const PendingFrame& waiting : peer->backlog)
       if (waiting.message() != nullptr) released.push_back(waiting.message());
     peer->backlog.clear();
     peer->held = 0;

@@ -29,7 +29,7 @@ SendRequest* message_of(const Frame& frame) { return reinterpret_cast<SendReques
 
 /// On a new connection there is room for this.
 void write_now(int socket, const Frame& frame, std::string_view text = {}) {
-  Outgoing::copied(frame, solid(text.data(), text.size()), static_cast<Count>(text.size())).write(socket);
+  PendingFrame::copied(frame, solid(text.data(), text.size()), static_cast<Count>(text.size())).write(socket);
 }
 
 std::string why_refused(const Hello& hello, std::uint64_t token, std::uint32_t checks) {
@@ -135,18 +135,18 @@ void LinkChannel::deliver(const PeerRef& peer, const Frame& frame, std::span<con
     case Kind::kEager:
       if (sink == nullptr || source < 0) return;
       sink->take(envelope, frame.bytes, solid(bytes.data(), bytes.size()), Sink::Bound::kIgnore);
-      if (sink->crowded()) post(*peer, Outgoing::copied({.kind = Kind::kCrowded, .source = frame.destination}, {}, 0));
+      if (sink->crowded()) post(*peer, PendingFrame::copied({.kind = Kind::kCrowded, .source = frame.destination}, {}, 0));
       return;
     case Kind::kRts: {
       if (sink == nullptr || source < 0)
-        return post(*peer, Outgoing::copied({.kind = Kind::kFin, .message = frame.message}, {}, 0));
+        return post(*peer, PendingFrame::copied({.kind = Kind::kFin, .message = frame.message}, {}, 0));
       auto* const incoming = new LinkRendezvous(*this, peer, frame, envelope);
       incoming->sink = sink;
       if (sink->arrive(*incoming)) sink->move(*incoming);
       return;
     }
     case Kind::kCts:
-      return post(*peer, Outgoing::streamed(*message_of(frame), frame.rendezvous, frame.bytes));
+      return post(*peer, PendingFrame::streamed(*message_of(frame), frame.rendezvous, frame.bytes));
     case Kind::kFin:
       return message_of(frame)->released();
     case Kind::kCancel: {
@@ -167,12 +167,12 @@ void LinkChannel::deliver(const PeerRef& peer, const Frame& frame, std::span<con
 }
 
 void link::LinkRendezvous::tell(Kind kind) {
-  channel_.post(*peer_, Outgoing::copied({.kind = kind, .message = reinterpret_cast<std::uint64_t>(original)}, {}, 0));
+  channel_.post(*peer_, PendingFrame::copied({.kind = kind, .message = reinterpret_cast<std::uint64_t>(original)}, {}, 0));
 }
 
 void link::LinkRendezvous::pull() {
   if (wanted() == 0) return finish_with_fin();
-  channel_.post(*peer_, Outgoing::copied({.kind = Kind::kCts,
+  channel_.post(*peer_, PendingFrame::copied({.kind = Kind::kCts,
                                           .bytes = wanted(),
                                           .message = reinterpret_cast<std::uint64_t>(original),
                                           .rendezvous = reinterpret_cast<std::uint64_t>(this)},

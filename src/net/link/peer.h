@@ -61,7 +61,7 @@ class Peer : public std::enable_shared_from_this<Peer> {
   std::mutex mutex;  // guards what follows
   enum class State : std::uint8_t { kNew, kConnecting, kOpen, kOver } state = State::kNew;
   Connection* out = nullptr;  ///< what is written to; there if kOpen
-  std::deque<Outgoing> backlog;
+  std::deque<PendingFrame> backlog;
   bool has_backlog = false;  ///< it is counted as one
   std::size_t held = 0;      ///< memory of the backlog
   bool is_welcome = false;   ///< it has let this process in, or has come by itself
