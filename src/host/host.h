@@ -61,7 +61,8 @@ struct Observed {
   std::uint64_t (*progress)();
   /// Whether each rank has called MPI since this was asked last, or waits there.
   bool (*all_in_mpi)();
-  /// Whether nothing is under way between this process and those of other hosts, while all its threads sleep;
+  /// Whether nothing is under way between this process and those of other hosts, while all its threads sleep,
+  /// and no other job may wake it;
   /// and how many messages it has sent to them, and taken, so far.
   bool (*network_rests)(std::uint64_t& sent, std::uint64_t& taken);
 };

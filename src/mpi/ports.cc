@@ -342,6 +342,22 @@ Status check_name(const Rank& self, const char* port_name, PortName& name) {
   return {};
 }
 
+/// While one lives, another job may wake this process: waiting for that is no deadlock.
+class Expecting {
+ public:
+  explicit Expecting(net::LinkChannel* link) : link_(link) {
+    if (link_ != nullptr) link_->expect(1);
+  }
+  ~Expecting() {
+    if (link_ != nullptr) link_->expect(-1);
+  }
+  Expecting(const Expecting&) = delete;
+  Expecting& operator=(const Expecting&) = delete;
+
+ private:
+  net::LinkChannel* const link_;
+};
+
 /// At the root of MPI_Comm_connect.
 Status request_connection(Rank& self, const char* port_name, MPI_Info info_handle, LeaderLink& link) {
   PortName name;
@@ -351,7 +367,9 @@ Status request_connection(Rank& self, const char* port_name, MPI_Info info_handl
     return base::fail(MPI_ERR_INFO, "(info): it is no info object");
   double seconds = -1;
   CLUMP_TRY(timeout_of(info, seconds));
-  if (name.job != job_name())
+  const bool is_of_other_job = name.job != job_name();
+  const Expecting expecting(is_of_other_job ? self.world.link.get() : nullptr);
+  if (is_of_other_job)
     CLUMP_TRY(reach(self.world, {name.link, name.rank, name.process},
                     fmt::format("(port_name = \"{}\")", text_of(port_name)), name.rank));
   // A rank of this process that has never opened a port takes no questions.

@@ -190,6 +190,7 @@ int main(int argc, char** argv) {
     if (is(how, "apart")) {
       /* The other side ends without a word, after it has left. */
       CHECK_OK(MPI_Comm_disconnect(&inter));
+      if (is_client) MPI_Barrier(MPI_COMM_WORLD); /* all of its ranks have */
       if (is_client) MPI_Abort(MPI_COMM_WORLD, 6);
       usleep(300000);
       break;
