@@ -109,7 +109,7 @@ int room_to_join() {
 
 std::vector<std::string> environment_of_caller() {
   std::vector<std::string> all;
-  char** entry = image::environment_of(*fiber::identity());
+  char** entry = host().is_imaged() ? image::environment_of(*fiber::identity()) : environ;
   for (; entry != nullptr && *entry != nullptr; ++entry) all.emplace_back(*entry);
   return all;
 }

@@ -92,6 +92,9 @@ TEST(Job, ComesBackAsItWas) {
   EXPECT_EQ(read.other_cores, sample().other_cores);
   EXPECT_EQ(read.helpers, 0);
   EXPECT_EQ(read.universe, 64);
+  EXPECT_EQ(read.link_id, sample().link_id);
+  EXPECT_EQ(read.link_token, sample().link_token);
+  EXPECT_EQ(read.parent_port, sample().parent_port);
   EXPECT_EQ(read.seed, 20261123u);
 }
 
