@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/rank.h"
+#include "net/link/link_channel.h"
 
 namespace clump::core {
 
@@ -12,6 +13,25 @@ Comm::Comm(Rank& owner, ContextId context, base::Ref<const Group> local, base::R
       group(std::move(local)),
       remote_group(std::move(remote)),
       rank(group->rank_of(owner.number)),
-      peers_(remote_group ? *remote_group : *group) {}
+      peers_(remote_group ? *remote_group : *group) {
+  const net::LinkChannel* const link = owner.world.link.get();
+  // Rank::comm_job has all numbers, and keeps none.
+  if (link != nullptr && link->has_places() && owner.comm_job) hold_places();
+}
+
+void Comm::hold_places() {
+  net::LinkChannel& link = *owner.world.link;
+  for (const Group* const one : {group.get(), remote_group.get()}) {
+    for (int i = 0; one != nullptr && i < one->size(); ++i) {
+      if (!link.is_place(one->world_rank(i))) continue;
+      places_.push_back(one->world_rank(i));
+      link.hold(places_.back());
+    }
+  }
+}
+
+Comm::~Comm() {
+  for (const int place : places_) owner.world.link->release(place);
+}
 
 }  // namespace clump::core

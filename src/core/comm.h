@@ -5,6 +5,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/ref.h"
 #include "base/types.h"
@@ -44,6 +45,7 @@ class Team : public base::RefCounted {
 class Comm final : public base::RefCounted {
  public:
   Comm(Rank& owner, ContextId context, base::Ref<const Group> local, base::Ref<const Group> remote);
+  ~Comm() override;
 
   Rank& owner;                                ///< the rank whose communicator this is
   ContextId context;                          ///< fixed, once the request of an MPI_Comm_idup is complete
@@ -70,6 +72,8 @@ class Comm final : public base::RefCounted {
   std::atomic<std::uintptr_t> collective_thread{0};
   std::atomic<const char*> collective_call{nullptr};
 
+  /// Whether there are ranks of other jobs in it, or in the remote group.
+  bool crosses_jobs() const { return !places_.empty(); }
   bool is_inter() const { return static_cast<bool>(remote_group); }
   int size() const { return group->size(); }
   /// The group that the destination and source ranks of messages refer to.
@@ -100,7 +104,10 @@ class Comm final : public base::RefCounted {
   }
 
  private:
+  void hold_places();
+
   const Group& peers_;
+  std::vector<int> places_;  // the numbers of ranks of other jobs: they are kept as long as this lives
   std::atomic<std::uint32_t> collectives_{0}, partition_tags_{0}, checks_{0}, recorded_{0};
 };
 

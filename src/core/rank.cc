@@ -3,6 +3,7 @@
 #include <array>
 #include <cassert>
 
+#include "net/link/link_channel.h"
 #include "net/shm/shared_allocator.h"
 
 namespace clump::core {
@@ -63,6 +64,19 @@ base::Ref<Comm> predefined(Rank& owner, std::uint32_t context, base::Ref<const G
 }  // namespace
 
 World::World() = default;
+
+ContextId World::allocate_crossing_context() {
+  std::uint32_t context = 0;
+  const base::Status made = link->new_context(context);
+  if (!made.ok()) abort_job(launch.first, made.error_class(), base::message_of(made.code()));
+  return ContextId{context};
+}
+
+bool World::is_before(int rank, int other) const {
+  if (link == nullptr || !link->has_places()) return rank < other;
+  return link->name_of(rank) < link->name_of(other);
+}
+
 World::~World() = default;
 
 std::string World::at(const Site& site) const {

@@ -38,6 +38,7 @@
 namespace clump::net {
 class SelfChannel;
 class SharedAllocator;
+class LinkChannel;
 }  // namespace clump::net
 
 namespace clump::core {
@@ -61,6 +62,9 @@ struct World {
   std::vector<net::Channel*> routes;  ///< the channel to each rank of the job
   net::SelfChannel* self = nullptr;   ///< the channel to ranks of this host process; null in an explored run
   std::unique_ptr<net::SharedAllocator> shared_allocator;  ///< null: this is the only process of the node
+  /// The channel to ranks of other jobs, which is none of `channels`: it makes progress by itself. Null: they
+  /// cannot be reached.
+  std::unique_ptr<net::LinkChannel> link;
   /// The next context: an even number; the first few belong to the predefined communicators. Each host
   /// process has numbers of its own: they are context_step apart.
   std::atomic<std::uint32_t> next_context{8};
@@ -108,6 +112,12 @@ struct World {
   ContextId allocate_context() {
     return ContextId{next_context.fetch_add(context_step, std::memory_order_relaxed)};
   }
+  /// The same for a communicator that may have ranks of other jobs: no job of this machine uses it. Ends the
+  /// job if there is none.
+  ContextId allocate_crossing_context();
+  static bool is_crossing(ContextId context) { return static_cast<std::uint32_t>(context) >> 31 != 0; }
+  /// An order of ranks, of this job and of others, that is the same for all that know them.
+  bool is_before(int rank, int other) const;
 };
 
 class Rank {

@@ -56,6 +56,7 @@ std::string find_address(int process, std::vector<std::byte>& address) {
 
 void wait_for_other_hosts() {
   Host& here = host();
+  wait_for_jobs();
   if (here.by_pmix || here.job.nodes.size() == 1) return;
   pmi::Address& own = here.node.address(here.job.process);
   if (own.state != pmi::Address::kKnown) return;

@@ -62,7 +62,8 @@ struct Observed {
   std::uint64_t (*progress)();
   /// Whether each rank has called MPI since this was asked last, or waits there.
   bool (*all_in_mpi)();
-  /// Whether nothing is under way between this process and those of other hosts, while all its threads sleep;
+  /// Whether nothing is under way between this process and those of other hosts, while all its threads sleep,
+  /// and no other job may wake it;
   /// and how many messages it has sent to them, and taken, so far.
   bool (*network_rests)(std::uint64_t& sent, std::uint64_t& taken);
 };
@@ -101,6 +102,13 @@ struct Joining {
 };
 /// Why no rank can join this process; empty: ranks can.
 CLUMP_HOST_API std::string why_none_joins();
+/// Keeps a number of a rank that has not joined for one of another job. False: it is a joined rank's.
+CLUMP_HOST_API bool take_place(int number);
+/// Starts Clump's mpiexec with these words behind its name; a thread calls `ended` with its wait status when it
+/// has ended. This process does not end in order before that. What is wrong is returned as a text; empty if
+/// all is well.
+CLUMP_HOST_API std::string start_mpiexec(std::vector<std::string> words, const std::vector<std::string>& environment,
+                                         void (*ended)(void* argument, int status), void* argument);
 /// How many more can join.
 CLUMP_HOST_API int room_to_join();
 /// The environment of the calling rank.

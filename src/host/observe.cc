@@ -154,9 +154,10 @@ bool is_alone() { return host().is_imaged() && host().job.processes.size() == 1;
 /// Nobody wakes in MPI, and threads outside of it sleep for good. The others of the job may still wake this
 /// process, if there are others.
 void tell_that_outsiders_sleep() {
-  if (is_alone())
+  std::uint64_t sent = 0, taken = 0;
+  if (is_alone() && observed.network_rests(sent, taken))
     all_sleep.store(true, std::memory_order_relaxed);
-  else
+  else if (!is_alone())
     tell_whether_it_rests();
 }
 

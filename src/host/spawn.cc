@@ -4,8 +4,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <deque>
 #include <filesystem>
+#include <mutex>
 #include <system_error>
 
 #include "host/host.h"
@@ -67,8 +69,7 @@ std::string job_name() {
 
 std::string why_none_joins() {
   Host& here = host();
-  if (!here.started_by_mpiexec())
-    return "the program was started without mpiexec, and cannot start others then: start it by mpiexec -n 1";
+  if (!here.started_by_mpiexec()) return "the program was started without mpiexec";
   if (here.job.nodes.size() > 1) return "the job is on several hosts, where Clump does not start ranks yet";
   if (here.job.here().plain)
     return "the ranks of this job are processes, to which Clump does not add others yet: only programs whose "
@@ -83,11 +84,32 @@ std::string why_none_joins() {
   return {};
 }
 
-int room_to_join() { return pmi::kMostJoining - host().joined_count.load(std::memory_order_relaxed); }
+namespace {
+
+/// Guards which numbers are joined ranks', from the first one up, and which are for ranks of other jobs, from the
+/// last one down.
+std::mutex numbers_lock;
+int first_of_others = -1;  // -1: none is taken
+
+}  // namespace
+
+bool take_place(int number) {
+  const Host& here = host();
+  const std::lock_guard lock(numbers_lock);
+  if (number < here.job.ranks() + here.joined_count.load(std::memory_order_relaxed)) return false;
+  first_of_others = first_of_others < 0 ? number : std::min(first_of_others, number);
+  return true;
+}
+
+int room_to_join() {
+  const Host& here = host();
+  const int end = first_of_others < 0 ? here.job.places_for_ranks() : first_of_others;
+  return end - here.job.ranks() - here.joined_count.load(std::memory_order_relaxed);
+}
 
 std::vector<std::string> environment_of_caller() {
   std::vector<std::string> all;
-  char** entry = image::environment_of(*fiber::identity());
+  char** entry = host().is_imaged() ? image::environment_of(*fiber::identity()) : environ;
   for (; entry != nullptr && *entry != nullptr; ++entry) all.emplace_back(*entry);
   return all;
 }
@@ -110,6 +132,7 @@ std::string why_no_image(const std::string& path, const std::string& library_pat
 
 std::string prepare_joining(Joining& joining) {
   Host& here = host();
+  const std::lock_guard lock(numbers_lock);
   const int before = here.joined_count.load(std::memory_order_relaxed);
   const int size = ranks_of(joining);
   if (size > room_to_join())

@@ -160,6 +160,8 @@ const char* why_ranks_cannot_begin();
 const char* join_by_pmix();
 base::Status announce_by_pmix(std::span<const std::byte> address);
 base::Status find_by_pmix(int process, std::vector<std::byte>& address);
+/// host/spawn_job.cc: waits for what start_mpiexec() has started.
+void wait_for_jobs();
 /// host/addresses.cc: this process is done with MPI, and would end.
 void wait_for_other_hosts();
 /// Where the job's other processes wake this one's threads. A second call does nothing.

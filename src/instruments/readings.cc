@@ -5,6 +5,7 @@
 #include "core/accesses.h"
 #include "fiber/fiber.h"
 #include "fiber/meters.h"
+#include "net/link/link_channel.h"
 #include "p2p/matcher.h"
 
 namespace clump::instruments {
@@ -20,26 +21,33 @@ std::uint64_t of_queues(const core::Rank& rank, const Meter& meter, std::uint32_
   return static_cast<std::uint64_t>(value);
 }
 
+/// Calls visit(channel) for each, the one to other jobs as well.
+template <typename Visit>
+void for_each_channel(const core::World& world, Visit visit) {
+  for (const auto& channel : world.channels) visit(*channel);
+  if (world.link != nullptr) visit(*world.link);
+}
+
 /// Sums over all channels.
 std::uint64_t of_traffic(const core::Rank& rank, const Meter& meter) {
   std::uint64_t sum = 0;
-  for (const auto& channel : rank.world.channels) {
-    const net::Traffic& traffic = channel->traffic(rank.number);
+  for_each_channel(rank.world, [&](const net::Channel& channel) {
+    const net::Traffic& traffic = channel.traffic(rank.number);
     const net::Volume& sent = traffic[static_cast<net::Way>(meter.which)];
     sum += meter.reading == Reading::kSent        ? sent.messages.value()
            : meter.reading == Reading::kSentBytes ? sent.bytes.value()
                                                   : traffic.refused.value();
-  }
+  });
   return sum;
 }
 
 std::uint64_t of_channel(const core::Rank& rank, const Meter& meter) {
   std::uint64_t sum = 0;
-  for (const auto& channel : rank.world.channels) {
-    if (static_cast<int>(channel->kind()) != meter.which) continue;
-    for (const net::Volume& sent : channel->traffic(rank.number).ways)
+  for_each_channel(rank.world, [&](const net::Channel& channel) {
+    if (static_cast<int>(channel.kind()) != meter.which) return;
+    for (const net::Volume& sent : channel.traffic(rank.number).ways)
       sum += meter.reading == Reading::kSentBy ? sent.messages.value() : sent.bytes.value();
-  }
+  });
   return sum;
 }
 

@@ -115,6 +115,9 @@ Status File::check_amode(int amode) {
 }
 
 Status File::open(core::Comm& user_comm, const Opening& opening, base::Ref<File>& file) {
+  if (user_comm.crosses_jobs())
+    return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
+                      "(comm): ranks of other jobs are in it, and files are opened by ranks of one job");
   CLUMP_TRY(agree_same(user_comm, check_amode(opening.amode), "amode", opening.amode));
   const base::Ref<File> made(new File(opening.name, user_comm, user_comm.owner.file_errhandler.get()));
   made->amode_ = opening.amode;

@@ -3,13 +3,20 @@
 
 #include <pthread.h>
 
+#include <chrono>
+#include <string>
+
 #include "coll/coll.h"
 #include "core/rank.h"
+#include "fiber/fiber.h"
 #include "mpi/bodies.h"
 #include "mpi/check/checking.h"
 #include "mpi/check/left_over.h"
+#include "mpi/introduction.h"
+#include "mpi/ports.h"
 #include "mpi/process.h"
 #include "mpi/trace/recording.h"
+#include "net/link/link_channel.h"
 #include "p2p/p2p.h"
 
 namespace clump::mpi {
@@ -18,6 +25,18 @@ namespace {
 
 using base::Status;
 using core::Rank;
+
+/// The ranks of a job that MPI_Comm_spawn has started by mpiexec connect to their parents.
+Status meet_parents(Rank& self) {
+  const std::string port = parent_port();
+  if (port.empty() || self.launch.number != 0) return {};
+  const auto find = [&](LeaderLink& link) { return connect_at_root(self, port.c_str(), link); };
+  MPI_Comm parents = MPI_COMM_NULL;
+  CLUMP_TRY(introduce(coll::Members(*self.comm_world), 0, find, *self.comm_world, &parents));
+  self.parent.comm = self.remove(parents);
+  self.parent.comm->name = "MPI_COMM_PARENT";
+  return {};
+}
 
 /// `level` is what the program asks for. It gets MPI_THREAD_MULTIPLE whatever that is, unless it wants to
 /// know whether it keeps to it.
@@ -34,13 +53,20 @@ Status begin(Rank& self, int level) {
   self.thread_level = self.world.checks == core::Checks::kNone ? MPI_THREAD_MULTIPLE : level;
   self.show_world(true);
   begin_use(self);
-  return {};
+  return meet_parents(self);
 }
 
 /// What the rank has to call before it may end.
 const char* owed(const Rank& self) {
   if (self.phase.load(std::memory_order_relaxed) == Rank::Phase::kInitialized) return "MPI_Finalize";
   return self.users.load(std::memory_order_relaxed) > 0 ? "MPI_Session_finalize" : nullptr;
+}
+
+/// What was sent to other jobs is on its way before this process may end.
+void flush_links(const Rank& self) {
+  constexpr std::chrono::microseconds kPause{100};
+  const net::LinkChannel* const link = self.world.link.get();
+  while (link != nullptr && !link->is_flushed()) fiber::sleep_until(fiber::now() + kPause);
 }
 
 }  // namespace
@@ -60,6 +86,11 @@ void end_use(Rank& self) {
   if (self.users.load(std::memory_order_relaxed) == 1) {
     static_cast<void>(self.send_buffer.detach());
     self.forget_all();
+    {
+      const std::lock_guard of_parent(self.parent.mutex);
+      self.parent.comm = {};
+    }
+    flush_links(self);
   }
   const bool was_last = self.users.fetch_sub(1, std::memory_order_relaxed) == 1;
   if (was_last) Recording::end_use(self);

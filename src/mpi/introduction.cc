@@ -1,10 +1,14 @@
 #include "mpi/introduction.h"
 
 #include <array>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "mpi/ports.h"
+#include "mpi/process.h"
+#include "net/link/link_channel.h"
 #include "p2p/p2p.h"
 
 namespace clump::mpi {
@@ -13,13 +17,21 @@ namespace {
 
 using core::Group;
 
-/// What the leaders tell each other, and then their groups: a head, then the ranks of the group in the job.
-struct Introduction {
-  std::array<int, 4> head{};  // number of ranks, contexts, error class
-  std::vector<int> world_ranks;
+using net::link::PeerName;
 
-  static constexpr int kRanks = 0, kContexts = 1, kError = 3;
+/// What the leaders tell each other, and then their groups: a head, then the ranks of the group. These are
+/// numbers in the job, or names (net/link/peer_name.h) if one of the leaders knows ranks of other jobs among
+/// them: such a rank has a number of its own in each process.
+struct Introduction {
+  std::array<int, 5> head{};  // number of ranks, contexts, error class, whether there are names
+  std::vector<int> ranks;
+
+  static constexpr int kRanks = 0, kContexts = 1, kError = 3, kNames = 4;
   Contexts contexts() const { return Contexts::from_ints(std::span(head).subspan<kContexts, 2>()); }
+  bool has_names() const { return head[kNames] != 0; }
+  void make_room() {
+    ranks.resize(static_cast<std::size_t>(head[kRanks]) * (has_names() ? PeerName::kInts : 1));
+  }
 };
 
 datatype::Layout layout_of(std::span<int> ints) {
@@ -31,15 +43,88 @@ base::Status swap(const LeaderLink& link, std::span<int> ours, std::span<int> th
   return p2p::send_receive(other, layout_of(ours), other, layout_of(theirs));
 }
 
+/// A rank of another job that is met for the first time keeps its number until there is a communicator.
+class Held {
+ public:
+  Held(const core::World& world, const LeaderLink& link) {
+    const int rank = link.comm->peers().world_rank(link.peer);
+    if (world.link == nullptr || !world.link->is_place(rank)) return;
+    link_ = world.link.get();
+    link_->hold(place_ = rank);
+  }
+  ~Held() {
+    if (link_ != nullptr) link_->release(place_);
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+  bool is_of_other_job() const { return link_ != nullptr; }
+
+ private:
+  net::LinkChannel* link_ = nullptr;
+  int place_ = 0;
+};
+
+std::vector<int> names_of(const core::World& world, const Group& group) {
+  std::vector<int> names;
+  for (int rank = 0; rank < group.size(); ++rank)
+    for (const int number : world.link->name_of(group.world_rank(rank)).as_ints()) names.push_back(number);
+  return names;
+}
+
+/// The group that was told, with the numbers that its ranks have in this process.
+base::Status group_of(const core::World& world, const Introduction& told, core::Origin origin,
+                      base::Ref<const Group>& group) {
+  if (!told.has_names()) {
+    group = Group::of(told.ranks, origin);
+    return {};
+  }
+  CLUMP_TRY(listen_to_jobs(world));
+  std::vector<int> ranks;
+  for (std::size_t at = 0; at < told.ranks.size(); at += PeerName::kInts) {
+    ranks.push_back(world.link->place_of(PeerName::from_ints(&told.ranks[at])));
+    if (ranks.back() < 0)
+      return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
+                        "a process can be connected to {} ranks of other jobs at a time, and this would be more",
+                        world.places() - world.launch.size);
+  }
+  group = Group::of(ranks, origin);
+  return {};
+}
+
+/// Whether the proposal of contexts of the first of two groups counts: that of the group whose rank 0 comes
+/// first, but that no other job has if only one of the two knows of other jobs.
+bool first_counts(const Introduction& ours, const Introduction& theirs, bool is_first) {
+  const bool our_crossing = core::World::is_crossing(ours.contexts().own);
+  const bool their_crossing = core::World::is_crossing(theirs.contexts().own);
+  return our_crossing != their_crossing ? our_crossing : is_first;
+}
+
 /// What a leader does with the other one. The groups must not overlap.
-base::Status meet(const LeaderLink& link, const Group& local, Introduction& ours, Introduction& theirs) {
+base::Status meet(core::World& world, const LeaderLink& link, bool is_of_other_job, const Group& local,
+                  Introduction& ours, Introduction& theirs) {
+  // Once ranks of other jobs are known, any group may have some.
+  const bool knows_others = world.link != nullptr && (is_of_other_job || world.link->has_places());
+  const auto allocate = [&] {
+    return knows_others ? world.allocate_crossing_context() : world.allocate_context();
+  };
+  const std::array<int, 2> proposed = Contexts{allocate(), allocate()}.as_ints();
+  ours.head = {local.size(), proposed[0], proposed[1], MPI_SUCCESS, knows_others ? 1 : 0};
   CLUMP_TRY(swap(link, ours.head, theirs.head));
-  theirs.world_ranks.resize(theirs.head[Introduction::kRanks]);
-  CLUMP_TRY(swap(link, ours.world_ranks, theirs.world_ranks));
-  for (const int world_rank : theirs.world_ranks)
-    if (local.rank_of(world_rank) != MPI_UNDEFINED)
+  ours.head[Introduction::kNames] = theirs.head[Introduction::kNames] = ours.has_names() || theirs.has_names();
+  if (ours.has_names() && world.link == nullptr)
+    return base::fail(MPI_ERR_UNSUPPORTED_OPERATION, "there are ranks of other jobs in the other group: {}",
+                      why_no_other_jobs());
+  ours.ranks = ours.has_names() ? names_of(world, local) : local.world_ranks();
+  theirs.make_room();
+  CLUMP_TRY(swap(link, ours.ranks, theirs.ranks));
+  base::Ref<const Group> remote;
+  CLUMP_TRY(group_of(world, theirs, local.origin(), remote));
+  for (int rank = 0; rank < remote->size(); ++rank)
+    if (local.rank_of(remote->world_rank(rank)) != MPI_UNDEFINED)
       return base::fail(MPI_ERR_COMM, "rank {} of the job is in both groups; they must be disjoint",
-                        world_rank);
+                        remote->world_rank(rank));
+  if (first_counts(ours, theirs, world.is_before(local.world_rank(0), remote->world_rank(0))))
+    for (const int i : {Introduction::kContexts, Introduction::kContexts + 1}) theirs.head[i] = ours.head[i];
   return {};
 }
 
@@ -50,8 +135,8 @@ base::Status pass_on(const coll::Members& members, int leader, base::Status lear
   if (members.rank == leader) CLUMP_TRY(learnt);
   if (const int error = theirs.head[Introduction::kError]; error != MPI_SUCCESS)
     return base::fail(error, "the local leader, rank {}, could not meet the remote leader", leader);
-  theirs.world_ranks.resize(theirs.head[Introduction::kRanks]);
-  return coll::bcast_ints(members, theirs.world_ranks, leader);
+  theirs.make_room();
+  return coll::bcast_ints(members, theirs.ranks, leader);
 }
 
 }  // namespace
@@ -63,21 +148,20 @@ base::Status introduce(const coll::Members& members, int leader,
   const Group& local = members.group;
   Introduction ours, theirs;
   base::Status learnt;
+  std::optional<Held> held;
   if (members.rank == leader) {
-    ours.world_ranks = local.world_ranks();
-    const Contexts proposed = {self.world.allocate_context(), self.world.allocate_context()};
-    ours.head = {local.size(), proposed.as_ints()[0], proposed.as_ints()[1], MPI_SUCCESS};
     LeaderLink link;
     learnt = find(link);
-    if (learnt.ok()) learnt = meet(link, local, ours, theirs);
-    // One proposal counts for both sides: that of the group whose rank 0 comes first in the job.
-    if (learnt.ok() && ours.world_ranks[0] < theirs.world_ranks[0])
-      for (const int i : {Introduction::kContexts, Introduction::kContexts + 1})
-        theirs.head[i] = ours.head[i];
+    if (learnt.ok()) {
+      held.emplace(self.world, link);
+      learnt = meet(self.world, link, held->is_of_other_job(), local, ours, theirs);
+    }
   }
   CLUMP_TRY(pass_on(members, leader, learnt, theirs));
-  *newintercomm = self.add(make_comm(heritage, theirs.contexts(), base::Ref<const Group>(&local),
-                                     Group::of(theirs.world_ranks, local.origin())));
+  base::Ref<const Group> remote;
+  CLUMP_TRY(group_of(self.world, theirs, local.origin(), remote));
+  *newintercomm = self.add(
+      make_comm(heritage, theirs.contexts(), base::Ref<const Group>(&local), std::move(remote)));
   return {};
 }
 

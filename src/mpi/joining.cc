@@ -1,5 +1,4 @@
 // MPI_Comm_join (MPI-5.0 section 11.10.3): two ranks that a socket connects.
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,9 +8,12 @@
 #include <cstring>
 #include <string>
 
+#include "base/random.h"
 #include "mpi/bodies.h"
 #include "mpi/introduction.h"
+#include "mpi/ports.h"
 #include "mpi/process.h"
+#include "net/link/link_channel.h"
 
 namespace clump::mpi {
 
@@ -21,10 +23,11 @@ using base::Status;
 
 /// What both sides send first.
 struct Greeting {
-  std::array<char, 8> mark{'c', 'l', 'u', 'm', 'p', ' ', 'j', '1'};
+  std::array<char, 8> mark{'c', 'l', 'u', 'm', 'p', ' ', 'j', '2'};
   std::array<char, 104> job{};  ///< job_name()
   std::int32_t rank = 0;        ///< its number in the job
   std::uint32_t draw = 0;
+  net::link::PeerName name;     ///< for another job; none: it cannot be reached
 };
 
 /// The tags of introductions: those by ports have smaller ones.
@@ -74,13 +77,19 @@ Status comm_join(core::Rank& self, int fd, MPI_Comm* intercomm) {
   Greeting ours, theirs;
   job_name().copy(ours.job.data(), ours.job.size() - 1);
   ours.rank = self.number;
-  while (::getrandom(&ours.draw, sizeof ours.draw, 0) != sizeof ours.draw) {
+  ours.draw = static_cast<std::uint32_t>(base::random_number());
+  if (self.world.link != nullptr) {
+    CLUMP_TRY(listen_to_jobs(self.world));
+    ours.name = self.world.link->name_of(self.number);
   }
   CLUMP_TRY(greet(fd, ours, theirs));
   if (theirs.mark != ours.mark)
     return base::fail(MPI_ERR_OTHER, "(fd = {}): the other side is not in MPI_Comm_join of Clump", fd);
-  // Of another job: it cannot be reached, and the standard asks for no error then.
-  if (theirs.job != ours.job) return {};
+  if (theirs.job != ours.job) {
+    // It cannot be reached: the standard asks for no error then.
+    if (ours.name.job.id == 0 || theirs.name.job.id == 0) return {};
+    CLUMP_TRY(reach(self.world, theirs.name, fmt::format("(fd = {})", fd), theirs.rank));
+  }
   const int tag = kFirstTag + static_cast<int>((ours.draw ^ theirs.draw) & kTags);
   const auto find = [&](LeaderLink& link) -> Status {
     link = {self.comm_job.get(), theirs.rank, tag};

@@ -16,9 +16,12 @@ base::Status check_intra(const core::Comm& comm) {
 Contexts propose_contexts(const coll::Members& members, bool inter) {
   if (members.rank != 0) return {};
   core::World& world = members.comm.owner.world;
+  const auto allocate = [&] {
+    return members.comm.crosses_jobs() ? world.allocate_crossing_context() : world.allocate_context();
+  };
   Contexts proposed;
-  proposed.own = world.allocate_context();
-  if (inter) proposed.local = world.allocate_context();
+  proposed.own = allocate();
+  if (inter) proposed.local = allocate();
   return proposed;
 }
 

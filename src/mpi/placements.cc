@@ -71,7 +71,7 @@ ReachedCounts count(const core::Rank& self, std::span<const Reach> reached) {
 base::Status place_graph(Comm& comm, int places, const CollectLinks& collect, std::vector<int>& ranks,
                          std::string& why_not) {
   ranks.clear();
-  if (!topo::Sites(comm, places).matter()) return {};
+  if (comm.crosses_jobs() || !topo::Sites(comm, places).matter()) return {};
   std::vector<int> homes;
   std::vector<topo::Link> links;
   CLUMP_TRY(find_homes(comm, homes));

@@ -5,16 +5,21 @@
 //     <-- kAnswer: accepted, or why not -----------   MPI_Comm_accept has taken it
 //     --- kConfirm: still there, or gone ---------->  gone: MPI_Comm_accept takes the next one
 //     then both make the intercommunicator, by the number of the question (introduction.h)
+//
+// A client of another job connects to the process of the port first (net/link): from then on the port's rank has
+// a number in the client's process, and the client has one in the port's.
 #include <locale.h>
 #include <stdlib.h>
 #include <sys/random.h>
 
+#include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstring>
 #include <deque>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <string>
@@ -25,7 +30,9 @@
 #include "mpi/bodies.h"
 #include "mpi/introduction.h"
 #include "mpi/job_service.h"
+#include "mpi/ports.h"
 #include "mpi/process.h"
+#include "net/link/link_channel.h"
 
 namespace clump::mpi {
 
@@ -35,13 +42,19 @@ using base::Status;
 using core::Comm;
 using core::Rank;
 
-/// What a port's name says: "clump:JOB:RANK:PORT:TOKEN".
+/// What a port's name says: "clump:JOB:RANK:PROCESS:ID:JOBTOKEN:PORT:TOKEN". The middle three are for
+/// other jobs.
 struct PortName {
   std::string job;  ///< job_name()
   std::int32_t rank = 0, port = 0;
   std::uint64_t token = 0;
+  std::int32_t process = 0;
+  net::link::JobName link;  ///< not known: no other job can connect
 
-  std::string text() const { return fmt::format("clump:{}:{}:{}:{:016x}", job, rank, port, token); }
+  std::string text() const {
+    return fmt::format("clump:{}:{}:{}:{:016x}:{:016x}:{}:{:016x}", job, rank, process, link.id, link.token, port,
+                       token);
+  }
 };
 
 template <typename Number>
@@ -52,7 +65,7 @@ bool read_number(std::string_view text, Number& number, int base = 10) {
 
 /// False if no port of Clump's has such a name.
 bool parse(std::string_view text, PortName& name) {
-  std::array<std::string_view, 5> parts;
+  std::array<std::string_view, 8> parts;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::size_t end = i + 1 < parts.size() ? text.find(':') : text.size();
     if (end == std::string_view::npos) return false;
@@ -60,8 +73,9 @@ bool parse(std::string_view text, PortName& name) {
     text.remove_prefix(i + 1 < parts.size() ? end + 1 : end);
   }
   name.job = parts[1];
-  return parts[0] == "clump" && read_number(parts[2], name.rank) && read_number(parts[3], name.port) &&
-         read_number(parts[4], name.token, 16) && name.rank >= 0;
+  return parts[0] == "clump" && read_number(parts[2], name.rank) && read_number(parts[3], name.process) &&
+         read_number(parts[4], name.link.id, 16) && read_number(parts[5], name.link.token, 16) &&
+         read_number(parts[6], name.port) && read_number(parts[7], name.token, 16) && name.rank >= 0;
 }
 
 std::string_view text_of(const char* port_name) { return {port_name, strnlen(port_name, MPI_MAX_PORT_NAME)}; }
@@ -75,6 +89,7 @@ Status no_port(std::string_view text) {
 struct Visitor {
   int rank = 0;  ///< its number in the job
   std::uint32_t question = 0;
+  friend bool operator==(const Visitor&, const Visitor&) = default;
 };
 
 struct Question {
@@ -94,11 +109,16 @@ class OpenPorts final : public Rank::Ports, Listener::Owner {
     listener_.begin_listening();
   }
 
-  PortName open();
+  /// `name` has what is not the port's own.
+  PortName open(PortName name);
   /// False if there is no such port.
   bool close(const PortName& name);
   /// Waits for a client, and takes it.
   Status next(const PortName& name, Visitor& visitor);
+  /// The client that next() has told has confirmed.
+  void confirmed(const Visitor& visitor);
+  /// The process of this rank has ended.
+  void forget(int rank);
 
  private:
   struct Waiting {
@@ -124,12 +144,12 @@ class OpenPorts final : public Rank::Ports, Listener::Owner {
   Rank& rank_;
   base::ShortMutex mutex_;  // guards what follows
   std::map<int, Port> open_;
+  std::vector<Visitor> taken_;  // by next(), and not confirmed() yet
   int last_ = 0;
   Listener listener_;
 };
 
-PortName OpenPorts::open() {
-  PortName name{job_name(), rank_.number, 0, 0};
+PortName OpenPorts::open(PortName name) {
   while (::getrandom(&name.token, sizeof name.token, 0) != sizeof name.token) {
   }
   const std::lock_guard lock(mutex_);
@@ -164,6 +184,7 @@ Status OpenPorts::next(const PortName& name, Visitor& visitor) {
       return base::fail(MPI_ERR_PORT, "(port_name = \"{}\"): the root has no such open port", name.text());
     if (!port->visitors.empty()) {
       visitor = port->visitors.front();
+      taken_.push_back(visitor);
       port->visitors.pop_front();
       return {};
     }
@@ -174,6 +195,30 @@ Status OpenPorts::next(const PortName& name, Visitor& visitor) {
   return self.is_closed ? base::fail(MPI_ERR_PORT, "(port_name = \"{}\"): another thread has closed the port",
                                      name.text())
                         : Status();
+}
+
+void OpenPorts::confirmed(const Visitor& visitor) {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::ranges::find(taken_, visitor);
+  if (found != taken_.end()) taken_.erase(found);
+}
+
+void OpenPorts::forget(int rank) {
+  std::vector<Visitor> taken;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto& [number, port] : open_)
+      std::erase_if(port.visitors, [&](const Visitor& visitor) { return visitor.rank == rank; });
+    std::ranges::copy_if(taken_, std::back_inserter(taken),
+                         [&](const Visitor& visitor) { return visitor.rank == rank; });
+  }
+  // In the words that it would have said.
+  bool is_there = false;
+  for (const Visitor& visitor : taken) {
+    const p2p::MatchKey key = job_address(rank_, rank, JobTag::kConfirm, visitor.question).key();
+    rank_.inbox->take({key.context, rank, key.tag}, sizeof is_there,
+                      {&is_there, sizeof is_there, datatype::predefined(MPI_BYTE)}, net::Sink::Bound::kIgnore);
+  }
 }
 
 void OpenPorts::asked(int rank, std::span<const std::byte> bytes) {
@@ -191,12 +236,19 @@ void OpenPorts::asked(int rank, std::span<const std::byte> bytes) {
       Port& port = found->second;
       if (port.waiting.empty()) return port.visitors.push_back(visitor);
       thread = port.waiting.front();
+      taken_.push_back(visitor);
       port.waiting.pop_front();
     }
   }
   if (thread == nullptr) return answer(visitor, refusal);
   thread->visitor = visitor;
   thread->over.signal();
+}
+
+/// The rank of a port of another job is not needed, if no communicator has come of it.
+void leave(const Rank& self, int server) {
+  net::LinkChannel* const link = self.world.link.get();
+  if (link != nullptr && link->is_place(server)) link->drop(server);
 }
 
 /// A client's question, until it is answered. It deletes itself if the client has given up.
@@ -230,6 +282,7 @@ class ConnectRequest final : public p2p::ReceiveOperation, net::ProgressTask {
       return;
     }
     if (answer_ == Answer::kAccepted) confirm(false);
+    leave(self_, server_);
     delete this;
   }
 
@@ -281,17 +334,29 @@ Status why_not(Answer answer, const char* port_name) {
 Status check_name(const Rank& self, const char* port_name, PortName& name) {
   if (port_name == nullptr) return base::fail(MPI_ERR_PORT, "(port_name = NULL): it has no address");
   if (!parse(text_of(port_name), name)) return no_port(text_of(port_name));
-  if (name.job != job_name())
-    return base::fail(
-        MPI_ERR_UNSUPPORTED_OPERATION,
-        "(port_name = \"{}\"): it is a port of another job, and Clump {} connects ranks of one job only",
-        text_of(port_name), CLUMP_VERSION);
+  if (name.job != job_name()) return {};
   if (name.rank >= self.world.places()) return no_port(text_of(port_name));
   const bool is_here = self.world.ranks[static_cast<std::size_t>(name.rank)] != nullptr;
   const bool is_of_start = name.rank < self.world.launch.size;
   if (!is_here && !is_of_start) return no_port(text_of(port_name));
   return {};
 }
+
+/// While one lives, another job may wake this process: waiting for that is no deadlock.
+class Expecting {
+ public:
+  explicit Expecting(net::LinkChannel* link) : link_(link) {
+    if (link_ != nullptr) link_->expect(1);
+  }
+  ~Expecting() {
+    if (link_ != nullptr) link_->expect(-1);
+  }
+  Expecting(const Expecting&) = delete;
+  Expecting& operator=(const Expecting&) = delete;
+
+ private:
+  net::LinkChannel* const link_;
+};
 
 /// At the root of MPI_Comm_connect.
 Status request_connection(Rank& self, const char* port_name, MPI_Info info_handle, LeaderLink& link) {
@@ -302,6 +367,11 @@ Status request_connection(Rank& self, const char* port_name, MPI_Info info_handl
     return base::fail(MPI_ERR_INFO, "(info): it is no info object");
   double seconds = -1;
   CLUMP_TRY(timeout_of(info, seconds));
+  const bool is_of_other_job = name.job != job_name();
+  const Expecting expecting(is_of_other_job ? self.world.link.get() : nullptr);
+  if (is_of_other_job)
+    CLUMP_TRY(reach(self.world, {name.link, name.rank, name.process},
+                    fmt::format("(port_name = \"{}\")", text_of(port_name)), name.rank));
   // A rank of this process that has never opened a port takes no questions.
   const auto& server = self.world.ranks[static_cast<std::size_t>(name.rank)];
   if (server != nullptr && server->ports.load(std::memory_order_acquire) == nullptr)
@@ -322,6 +392,7 @@ Status request_connection(Rank& self, const char* port_name, MPI_Info info_handl
   link = {self.comm_job.get(), name.rank, static_cast<int>(question->number())};
   if (answer == Answer::kAccepted) question->confirm(true);
   delete question;
+  if (answer != Answer::kAccepted) leave(self, name.rank);
   return answer == Answer::kAccepted ? Status() : why_not(answer, port_name);
 }
 
@@ -344,6 +415,7 @@ Status accept(Rank& self, const char* port_name, LeaderLink& link) {
     core::Operation operation;
     CLUMP_TRY(p2p::receive(job_address(self, visitor.rank, JobTag::kConfirm, visitor.question),
                            {&is_there, sizeof is_there, datatype::predefined(MPI_BYTE)}, operation));
+    ports->confirmed(visitor);
     link = {self.comm_job.get(), visitor.rank, static_cast<int>(visitor.question)};
     if (is_there) return {};
   }
@@ -361,8 +433,61 @@ OpenPorts& ports_of(Rank& self) {
 
 }  // namespace
 
+Status listen_to_jobs(const core::World& world) {
+  return world.link != nullptr ? world.link->listen() : Status();
+}
+
+Status reach(const core::World& world, const net::link::PeerName& name, const std::string& what, int& rank) {
+  if (const std::string why = why_no_other_jobs(); !why.empty())
+    return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
+                      "{}: it is of another job, and none can be connected to this one: {}", what, why);
+  if (world.link == nullptr || name.job.id == 0)
+    return base::fail(MPI_ERR_UNSUPPORTED_OPERATION, "{}: it is of a job to which no other one can connect", what);
+  CLUMP_TRY(listen_to_jobs(world));
+  const Status connected = world.link->connect(name);
+  if (!connected.ok()) return base::fail(MPI_ERR_PORT, "{}: {}", what, base::message_of(connected.code()));
+  rank = world.link->place_of(name);
+  if (rank >= 0) return {};
+  return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
+                    "{}: a process can be connected to {} ranks of other jobs at a time, and is", what,
+                    world.places() - world.launch.size);
+}
+
+Status open_port_for_jobs(Rank& self, std::string& name) {
+  CLUMP_TRY(listen_to_jobs(self.world));
+  PortName made{.job = job_name(), .rank = self.number};
+  if (self.world.link != nullptr) {
+    const net::link::PeerName own = self.world.link->name_of(self.number);
+    made.process = own.process;
+    made.link = own.job;
+    self.world.link->expect(1);
+  }
+  name = ports_of(self).open(made).text();
+  return {};
+}
+
+void close_port(Rank& self, const std::string& name) {
+  static_cast<void>(close_port(self, name.c_str()));
+}
+
+Status accept_at_root(Rank& self, const char* port_name, LeaderLink& link) {
+  return accept(self, port_name, link);
+}
+
+Status connect_at_root(Rank& self, const char* port_name, LeaderLink& link) {
+  return request_connection(self, port_name, MPI_INFO_NULL, link);
+}
+
+void forget_visitor(core::World& world, int rank) {
+  for (const auto& own : world.ranks) {
+    auto* const ports = own != nullptr ? own->ports.load(std::memory_order_acquire) : nullptr;
+    if (ports != nullptr) static_cast<OpenPorts*>(ports)->forget(rank);
+  }
+}
+
 Status open_port(Rank& self, core::Info*, char* port_name) {
-  const std::string text = ports_of(self).open().text();
+  std::string text;
+  CLUMP_TRY(open_port_for_jobs(self, text));
   std::memcpy(port_name, text.c_str(), text.size() + 1);
   return {};
 }
@@ -372,7 +497,10 @@ Status close_port(Rank& self, const char* port_name) {
   if (!parse(text_of(port_name), name)) return no_port(text_of(port_name));
   auto* const ports = static_cast<OpenPorts*>(self.ports.load(std::memory_order_acquire));
   const bool is_own = name.job == job_name() && name.rank == self.number && ports != nullptr;
-  if (is_own && ports->close(name)) return {};
+  if (is_own && ports->close(name)) {
+    if (self.world.link != nullptr) self.world.link->expect(-1);
+    return {};
+  }
   return base::fail(MPI_ERR_PORT, "(port_name = \"{}\"): the calling rank has no such open port",
                     text_of(port_name));
 }

@@ -62,6 +62,20 @@ std::vector<std::string> environment_of_caller();
 base::Status start_ranks(core::World& world, const std::vector<Command>& commands, const Parents& parents,
                          const core::Launch*& started);
 
+// Other jobs of this machine.
+
+/// Why none can be connected to this one; empty: they can.
+std::string why_no_other_jobs();
+/// The port of the ranks that have started this job (MPI_Comm_spawn); empty: none have.
+std::string parent_port();
+/// Starts a job of these programs by mpiexec, whose ranks connect to `parent_port`. `ended(argument, status)` is
+/// called once by another thread when that mpiexec has ended, with its wait status. MPI_ERR_SPAWN or
+/// MPI_ERR_UNSUPPORTED_OPERATION, and `ended` is not called.
+base::Status start_job(const std::vector<Command>& commands, const std::string& parent_port,
+                       void (*ended)(void* argument, int status), void* argument);
+/// Why the program of a command can have no image in this process; empty: it can.
+std::string why_no_image(const Command& command);
+
 /// Whether it is one of MPI_THREAD_SINGLE to MPI_THREAD_MULTIPLE, which are no neighbouring numbers.
 inline bool is_thread_level(int level) {
   return level == MPI_THREAD_SINGLE || level == MPI_THREAD_FUNNELED || level == MPI_THREAD_SERIALIZED ||

@@ -10,6 +10,7 @@
 #include "core/rank.h"
 #include "mpi/bodies.h"
 #include "mpi/new_comm.h"
+#include "net/link/link_channel.h"
 
 namespace clump::mpi {
 
@@ -64,7 +65,13 @@ base::Status split(core::Rank& self, Comm& comm, int color, int key, MPI_Comm* n
 }
 
 /// Of MPI_COMM_TYPE_SHARED: a host has memory that its processes can share.
-int shared_memory_color(const core::Rank& self) { return self.world.node_of(self.number); }
+/// Ranks of different jobs have none in common.
+int shared_memory_color(const core::Rank& self, const Comm& comm) {
+  const int node = self.world.node_of(self.number);
+  if (!comm.crosses_jobs()) return node;
+  return static_cast<int>((self.world.link->name_of(self.number).job.id + static_cast<std::uint64_t>(node)) &
+                          0x3fffffff);
+}
 
 /// The colour of the caller where ranks that use the same instance of `resource` belong together.
 int color_of(const core::Rank& self, const Resource& resource) {
@@ -79,8 +86,8 @@ const Resource* find_resource(const core::World& world, const std::string& name)
   return found != world.resources.end() ? &*found : nullptr;
 }
 
-int color_by_name(const core::Rank& self, const std::string& resource) {
-  if (resource == "mpi_shared_memory") return shared_memory_color(self);
+int color_by_name(const core::Rank& self, const Comm& comm, const std::string& resource) {
+  if (resource == "mpi_shared_memory") return shared_memory_color(self, comm);
   const Resource* const found = find_resource(self.world, resource);
   return found != nullptr ? color_of(self, *found) : MPI_UNDEFINED;
 }
@@ -88,6 +95,7 @@ int color_by_name(const core::Rank& self, const std::string& resource) {
 /// The first resource, from the machine inwards, that tells ranks of `comm`, on both sides, apart; null if
 /// none does.
 const Resource* dividing_resource(const core::World& world, const Comm& comm) {
+  if (comm.crosses_jobs()) return nullptr;  // nobody knows where ranks of other jobs are
   for (const Resource& resource : world.resources) {
     const auto instance = [&](const Group& group, int rank) {
       return resource.instances[static_cast<std::size_t>(group.world_rank(rank))];
@@ -123,11 +131,11 @@ int color_of_set(const core::Rank& self, const std::string& name) {
 }
 
 /// What the info object of MPI_COMM_TYPE_RESOURCE_GUIDED says: one of two things.
-int color_by_info(const core::Rank& self, const core::Info* info) {
+int color_by_info(const core::Rank& self, const Comm& comm, const core::Info* info) {
   const std::string* const resource = info == nullptr ? nullptr : info->get("mpi_hw_resource_type");
   const std::string* const set = info == nullptr ? nullptr : info->get("mpi_pset_name");
   if ((resource == nullptr) == (set == nullptr)) return MPI_UNDEFINED;
-  return resource != nullptr ? color_by_name(self, *resource) : color_of_set(self, *set);
+  return resource != nullptr ? color_by_name(self, comm, *resource) : color_of_set(self, *set);
 }
 
 }  // namespace
@@ -142,13 +150,13 @@ base::Status comm_split_type(core::Rank& self, Comm& comm, int split_type, int k
                              MPI_Comm* newcomm) {
   switch (split_type) {
     case MPI_COMM_TYPE_SHARED:
-      return split(self, comm, shared_memory_color(self), key, newcomm);
+      return split(self, comm, shared_memory_color(self, comm), key, newcomm);
     case MPI_COMM_TYPE_HW_GUIDED: {
       const std::string* const name = info == nullptr ? nullptr : info->get("mpi_hw_resource_type");
-      return split(self, comm, name != nullptr ? color_by_name(self, *name) : MPI_UNDEFINED, key, newcomm);
+      return split(self, comm, name != nullptr ? color_by_name(self, comm, *name) : MPI_UNDEFINED, key, newcomm);
     }
     case MPI_COMM_TYPE_RESOURCE_GUIDED:
-      return split(self, comm, color_by_info(self, info), key, newcomm);
+      return split(self, comm, color_by_info(self, comm, info), key, newcomm);
     case MPI_COMM_TYPE_HW_UNGUIDED:
       return split_by_hardware(self, comm, key, info, newcomm);
     case MPI_UNDEFINED:

@@ -146,7 +146,7 @@ struct alignas(64) Traffic {
 static_assert(sizeof(Traffic) == 64);
 
 /// The channels that there are.
-enum class ChannelKind : std::uint8_t { kSelf, kShm, kOfi };
+enum class ChannelKind : std::uint8_t { kSelf, kShm, kOfi, kLink };
 /// By kind, for tools; what each leads to.
 struct ChannelInfo {
   const char* name;
@@ -156,6 +156,7 @@ inline constexpr ChannelInfo kChannels[] = {
     {"self", "ranks in the same process"},
     {"shm", "ranks in other processes of the same node"},
     {"ofi", "ranks of other nodes, by libfabric"},
+    {"link", "ranks of other jobs on this machine, by sockets"},
 };
 
 /// How many numbered messages a process has given to a network and has taken from it: what a job's processes

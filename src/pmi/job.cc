@@ -206,6 +206,9 @@ std::string encode(const Job& job) {
   for (const std::int32_t core : job.other_cores) out.number(core);
   out.number<std::int32_t>(job.helpers);
   out.number(job.universe);
+  out.number(job.link_id);
+  out.number(job.link_token);
+  out.text(job.parent_port);
   out.number<std::uint8_t>(job.seed.has_value());
   out.number<std::uint64_t>(job.seed.value_or(0));
   out.number<std::uint32_t>(static_cast<std::uint32_t>(job.processes.size()));
@@ -260,6 +263,9 @@ base::Status decode(const std::string& bytes, Job& job) {
   }
   read.helpers = in.number<std::int32_t>();
   read.universe = in.number<std::int32_t>();
+  read.link_id = in.number<std::uint64_t>();
+  read.link_token = in.number<std::uint64_t>();
+  read.parent_port = in.text();
   const bool explored = in.number<std::uint8_t>() != 0;
   const auto seed = in.number<std::uint64_t>();
   if (explored) read.seed = seed;

@@ -121,8 +121,9 @@ struct Output {
   bool operator==(const Output&) const = default;
 };
 
-/// So many ranks can join a job of one host process whose ranks have images (MPI_Comm_spawn), over its life.
-/// They have the numbers after those of the job's own ranks.
+/// So many ranks can join a job of one host process whose ranks have images (MPI_Comm_spawn), over its life,
+/// or be those of other jobs that a process is connected to, at a time. They have the numbers after those of
+/// the job's own ranks.
 inline constexpr int kMostJoining = 256;
 
 /// In place of a rank whose stdin is mpiexec's: all ranks read all of it, or none reads any.
@@ -156,6 +157,11 @@ struct Job {
   std::int32_t universe = 0;
   /// The rank that reads mpiexec's stdin, whatever its host.
   std::int32_t input = 0;
+  /// By which other jobs of this machine find it, and what they have to know to be let in (net/link): random
+  /// numbers. Zero: not known.
+  std::uint64_t link_id = 0, link_token = 0;
+  /// The port of the ranks that have started this job (MPI_Comm_spawn); empty: none have.
+  std::string parent_port;
 
   int ranks() const {
     int sum = 0;
@@ -204,8 +210,10 @@ struct Job {
   }
   /// Whether ranks can join it while it runs, as far as its shape goes.
   bool has_room_to_join() const { return processes.size() == 1 && !processes.front().plain && !seed; }
-  /// How many numbers of ranks there are, with those of ranks that may join.
-  int places_for_ranks() const { return ranks() + (has_room_to_join() ? kMostJoining : 0); }
+  /// How many numbers of ranks there are, with those of ranks that may join, or be connected to.
+  int places_for_ranks() const { return ranks() + (seed ? 0 : kMostJoining); }
+  /// Whether a number is that of a rank that is there from the start.
+  bool is_of_start(int rank) const { return rank < ranks(); }
   /// The cores of a rank and of the threads that it makes: its worker's, and its part of those that no worker
   /// has; of a rank that joins, only the first. Empty if the kernel decides.
   std::vector<std::int32_t> cores_of(int rank) const;

@@ -10,6 +10,9 @@
 
 namespace clump::pmi {
 
+/// By which MPI_Comm_spawn tells mpiexec the port of those who start the job. It goes no further.
+inline constexpr const char* kParentPortVariable = "CLUMP_PARENT_PORT";
+
 /// "1/4" in a process that Clump's mpiexec has started as, or for, rank 1 of 4: the launcher whose variables
 /// these are.
 inline constexpr std::string_view kOwnRankVariable = "CLUMP_IS_RANK";

@@ -124,6 +124,9 @@ Status Maker::check_arguments() const {
   if (comm_.is_inter())
     return base::fail(MPI_ERR_COMM,
                       "(comm): it is an intercommunicator; a window needs an intracommunicator");
+  if (comm_.crosses_jobs())
+    return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
+                      "(comm): ranks of other jobs are in it, and windows are of ranks of one job");
   if (is_dynamic()) return {};
   if (making_.size < 0) return base::fail(MPI_ERR_SIZE, "(size = {}): it is negative", making_.size);
   if (making_.unit <= 0)

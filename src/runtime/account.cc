@@ -9,6 +9,7 @@
 #include "core/accesses.h"
 #include "fiber/world_stop.h"
 #include "host/host.h"
+#include "net/link/link_channel.h"
 #include "p2p/label.h"
 #include "p2p/matcher.h"
 #include "rma/waits.h"
@@ -299,6 +300,8 @@ std::uint64_t progress_of(const core::World& world, core::Rank& rank, const core
     const net::Traffic& traffic = channel->traffic(rank.number);
     for (const net::Volume& way : traffic.ways) sum += way.messages.value();
   }
+  if (world.link != nullptr)
+    for (const net::Volume& way : world.link->traffic(rank.number).ways) sum += way.messages.value();
   for (const base::Counter& begun : rank.collectives.begun) sum += begun.value();
   return sum + accesses.epochs.value();
 }

@@ -24,6 +24,7 @@
 #include "runtime/account.h"
 #include "runtime/connect.h"
 #include "runtime/join.h"
+#include "runtime/links.h"
 
 namespace clump {
 
@@ -42,10 +43,14 @@ void abort_job(int rank, int code, const std::string& text) {
 /// kInstances + number.
 constexpr int kInstances = 1 << 14;
 
+/// The home, and the host, of numbers that only ranks of other jobs get.
+constexpr int kElsewhere = -1000000;
+
 /// The home of a rank: ranks with the same home take turns on one core. Ranks of another node share no home
 /// with ranks of this one. Where ranks are kernel threads, no rank keeps to a core: if there is a core for
 /// each, each has a home of its own; if not, the node's ranks share one.
 int home_of(const pmi::Job& job, int rank) {
+  if (!job.is_of_start(rank) && !job.has_room_to_join()) return kElsewhere;
   if (const int node = job.node_of(rank); node != job.node) return -1 - node;
   if (!job.cores.empty()) return job.node * kInstances + job.worker_of(rank);
   return job.spin ? rank : job.node * kInstances;
@@ -56,12 +61,15 @@ int home_of(const pmi::Job& job, int rank) {
 std::vector<core::World::Resource> resources_of(const pmi::Job& job) {
   std::vector<core::World::Resource> all{{"hwloc://Machine", {}}};
   const int places = job.places_for_ranks();
-  for (int rank = 0; rank < places; ++rank) all.front().instances.push_back(job.node_of(rank));
+  const auto node_of = [&](int rank) {
+    return job.is_of_start(rank) || job.has_room_to_join() ? job.node_of(rank) : kElsewhere;
+  };
+  for (int rank = 0; rank < places; ++rank) all.front().instances.push_back(node_of(rank));
   if (job.places.empty()) return all;
   const auto add = [&](std::string name, std::int32_t pmi::Place::*number) {
     core::World::Resource& added = all.emplace_back(core::World::Resource{std::move(name), {}});
     for (int rank = 0; rank < places; ++rank) {
-      const bool is_here = job.node_of(rank) == job.node;
+      const bool is_here = node_of(rank) == job.node;
       // Known for this node only. The numbers differ from those of all other nodes.
       added.instances.push_back(
           is_here ? job.node * kInstances + job.places[static_cast<std::size_t>(job.worker_of(rank))].*number
@@ -157,9 +165,11 @@ core::World* make_world() {
     if (job.seed) made->attend(core::Rank::kExplored);
     apply_initial_errhandler(job.apps[static_cast<std::size_t>(job.app_of(rank))], *made);
   }
+  if (job.nodes.size() > 1) world->nodes.resize(places, kElsewhere);
   world->resources = resources_of(job);
   open_records(job);
   connect(*world, sinks);
+  open_links(*world);
   for (const auto& rank : world->ranks)
     if (rank != nullptr)
       rank->has_own_worker.store(world->self != nullptr && world->self->has_own_worker(rank->number),

@@ -20,6 +20,7 @@
 #include "fiber/completion.h"
 #include "fiber/fiber.h"
 #include "host/host.h"
+#include "net/link/link_channel.h"
 #include "net/ofi/ofi_channel.h"
 #include "net/self/drawn_channel.h"
 #include "net/self/self_channel.h"
@@ -62,7 +63,7 @@ std::unique_ptr<net::SelfChannel> make_self_channel(const pmi::Job& job, std::ve
   if (workers == 0) return std::make_unique<net::SelfChannel>(std::move(sinks));
   std::vector<int> homes;
   for (int rank = 0; rank < job.places_for_ranks(); ++rank)
-    homes.push_back(job.is_here(rank) ? job.worker_of(rank) - job.first_worker(job.here()) : 0);
+    homes.push_back((job.is_of_start(rank) || job.has_room_to_join()) && job.is_here(rank) ? job.worker_of(rank) - job.first_worker(job.here()) : 0);
   return std::make_unique<net::SelfChannel>(std::move(sinks), std::move(homes), workers);
 }
 
@@ -192,7 +193,7 @@ void connect(core::World& world, const std::vector<net::Sink*>& sinks) {
   const auto add = [&](std::unique_ptr<net::Channel> channel, auto reaches) {
     world.channels.push_back(std::move(channel));
     for (std::size_t rank = 0; rank < sinks.size(); ++rank)
-      if (sinks[rank] == nullptr && reaches(static_cast<int>(rank)))
+      if (sinks[rank] == nullptr && job.is_of_start(static_cast<int>(rank)) && reaches(static_cast<int>(rank)))
         world.routes[rank] = world.channels.back().get();
   };
   if (job.processes.size() > 1) {
@@ -221,6 +222,7 @@ void connect(core::World& world, const std::vector<net::Sink*>& sinks) {
 
 bool network_rests(std::uint64_t& sent, std::uint64_t& taken) {
   net::Passed passed;
+  if (connected->link != nullptr && connected->link->is_expecting()) return false;
   for (const auto& channel : connected->channels)
     if (!channel->rests(passed)) return false;
   sent = passed.sent;

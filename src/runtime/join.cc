@@ -46,20 +46,6 @@ namespace {
 
 using core::Group;
 
-base::Status check_images(const host::Joining& joining) {
-  for (const pmi::App& app : joining.apps) {
-    const std::string why =
-        host::why_no_image(app.program, base::text_in(app.environment, "LD_LIBRARY_PATH"));
-    if (!why.empty())
-      return base::fail(
-          MPI_ERR_UNSUPPORTED_OPERATION,
-          "(command = \"{}\"): it can be no rank of a process that others share, and Clump does not "
-          "start processes while a job runs yet: {}",
-          app.arguments.front(), why);
-  }
-  return {};
-}
-
 /// The launch as its ranks see it. It lives as long as the process.
 core::Launch& make_launch(const host::Joining& joining) {
   auto& launch = *new core::Launch;
@@ -117,6 +103,9 @@ namespace mpi {
 std::string job_name() { return host::job_name(); }
 std::string why_none_can_join() { return host::why_none_joins(); }
 int room_to_join() { return host::room_to_join(); }
+std::string why_no_image(const Command& command) {
+  return host::why_no_image(command.path, base::text_in(command.environment, "LD_LIBRARY_PATH"));
+}
 std::vector<std::string> environment_of_caller() { return host::environment_of_caller(); }
 
 base::Status start_ranks(core::World& world, const std::vector<Command>& commands, const Parents& parents,
@@ -130,7 +119,6 @@ base::Status start_ranks(core::World& world, const std::vector<Command>& command
                             .environment = command.environment,
                             .working_directory = command.working_directory,
                             .ranks = command.ranks});
-  CLUMP_TRY(check_images(joining));
   if (const std::string wrong = host::prepare_joining(joining); !wrong.empty())
     return base::fail(MPI_ERR_SPAWN, "{}", wrong);
   core::Launch& launch = make_launch(joining);

@@ -64,7 +64,8 @@ Sites::Sites(const core::Comm& comm, int ranks) {
 }
 
 base::Ref<const core::Group> place(const core::Comm& comm, const Grid& grid, bool reorder) {
-  if (!reorder) return comm.group->first(grid.places());
+  // Ranks of other jobs know other things of the hosts.
+  if (!reorder || comm.crosses_jobs()) return comm.group->first(grid.places());
   static Known& known = *new Known;  // never destroyed: ranks may still run when the process ends
   const std::lock_guard lock(known.mutex);
   if (known.from && known.from->origin() == comm.group->origin() && known.from->same_order(*comm.group) &&

@@ -10,7 +10,7 @@
 namespace clump::coll {
 
 base::Ref<core::Team> Hosts::found(const core::Comm& comm) {
-  if (comm.owner.world.nodes.empty() || comm.is_inter()) return {};
+  if (comm.owner.world.nodes.empty() || comm.is_inter() || comm.crosses_jobs()) return {};
   const auto node_of = [&](int rank) { return comm.owner.world.node_of(comm.group->world_rank(rank)); };
   int together = 1;
   while (together < comm.size() && node_of(together) == node_of(0)) ++together;

@@ -4,6 +4,7 @@
 
 #include "coll/algorithms/algorithms.h"
 #include "coll/coll.h"
+#include "core/rank.h"
 
 namespace clump::coll {
 
@@ -70,7 +71,8 @@ void share(Schedule& s, const Members& members, const Layout& values) {
 }
 
 bool is_first_group(const core::Comm& comm) {
-  return !comm.is_inter() || comm.group->world_rank(0) < comm.remote_group->world_rank(0);
+  return !comm.is_inter() ||
+         comm.owner.world.is_before(comm.group->world_rank(0), comm.remote_group->world_rank(0));
 }
 
 base::Status agree_max(const Members& members, std::span<int> values) {

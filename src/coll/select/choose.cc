@@ -10,6 +10,9 @@ static_assert(core::CollectiveChoices::kAlgorithms >= kAlgorithms);
 Algorithm choose(const core::Comm& comm, Collective collective, const Situation& situation) {
   const auto& choices = comm.owner.collectives;
   const auto which = static_cast<std::size_t>(collective);
+  // Ranks of other jobs may have been told other things.
+  if (comm.crosses_jobs()) [[unlikely]]
+    return select_shipped(collective, situation);
   std::uint8_t wanted = comm.wishes ? comm.wishes->wanted[which] : 0;
   if (wanted == 0) wanted = choices.wanted[which].load(std::memory_order_relaxed);
   if (wanted == 0) [[likely]]

@@ -271,13 +271,27 @@ std::optional<Limits> limits_of(Collective collective, Algorithm algorithm) {
   return limits;
 }
 
-Algorithm select(Collective collective, const Situation& is) {
-  const Rule* rule = first_rules[static_cast<std::size_t>(is.where)][static_cast<std::size_t>(collective)];
+namespace {
+
+/// `rule`: the first one of the collective.
+Algorithm first_that_fits(const Rule* rule, const Situation& is) {
   while (!suits(*rule, is) || (rule->below_bytes != 0 && is.bytes >= rule->below_bytes) ||
          (rule->up_to_ranks != 0 && is.ranks > rule->up_to_ranks) || is.bytes < rule->from_bytes ||
          is.ranks < rule->from_ranks || (rule->algorithm == kShmPair && !is.touched))
     ++rule;
   return rule->algorithm;
+}
+
+}  // namespace
+
+Algorithm select(Collective collective, const Situation& is) {
+  return first_that_fits(
+      first_rules[static_cast<std::size_t>(is.where)][static_cast<std::size_t>(collective)], is);
+}
+
+Algorithm select_shipped(Collective collective, const Situation& is) {
+  static constexpr FirstRules kFirst = kAnywhereTable.first();
+  return first_that_fits(kFirst[static_cast<std::size_t>(collective)], is);
 }
 
 Algorithm select(Collective collective, const Situation& is, Algorithm wanted) {

@@ -121,6 +121,8 @@ struct Situation {
   bool touched = true;     ///< and their programs write and read the data, for all we know
 };
 Algorithm select(Collective collective, const Situation& situation);
+/// The same by the shipped rules for anywhere alone, whatever use_rules() has put in front of them.
+Algorithm select_shipped(Collective collective, const Situation& situation);
 /// The same, but `wanted` if there is such an algorithm for the collective and the ranks and the operation
 /// suit it. The size is only asked where there is room for so much and no more.
 Algorithm select(Collective collective, const Situation& situation, Algorithm wanted);

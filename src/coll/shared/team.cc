@@ -29,7 +29,7 @@ bool lives_here(const core::Comm& comm) {
 
 core::Team* join_team(core::Comm& comm) {
   static const auto& none = *new auto(base::make_ref<core::Team>(core::Team::Kind::kNone));
-  if (comm.is_inter() || comm.size() == 1)
+  if (comm.is_inter() || comm.size() == 1 || comm.crosses_jobs())
     comm.team = none;
   else if (auto hosts = Hosts::found(comm))
     comm.team = std::move(hosts);

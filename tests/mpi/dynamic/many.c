@@ -1,4 +1,5 @@
-/* As many ranks as a job can spawn, 64 at a time; one more is an error. */
+/* As many ranks as a job can spawn, 64 at a time; one more is an error. Where ranks are processes, they are a job
+   of their own each time, and none is too many. */
 #include "check.h"
 
 int main(int argc, char** argv) {
@@ -17,21 +18,23 @@ int main(int argc, char** argv) {
     return check_result();
   }
   const char* as = getenv("CLUMP_RANKS");
-  const int can = as == NULL || strcmp(as, "processes") != 0;
-  for (int i = 0; i < kTimes && can; ++i) {
+  const int joins = as == NULL || strcmp(as, "processes") != 0;
+  const int at_once = joins ? kAtOnce : 8;
+  for (int i = 0; i < kTimes; ++i) {
     const double begin = MPI_Wtime();
-    CHECK_OK(MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, kAtOnce, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter,
+    CHECK_OK(MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, at_once, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter,
                             MPI_ERRCODES_IGNORE));
     CHECK_OK(MPI_Reduce(NULL, &sum, 1, MPI_INT, MPI_SUM, rank == 0 ? MPI_ROOT : MPI_PROC_NULL, inter));
     if (rank == 0) {
-      CHECK_EQ(sum, kAtOnce);
-      printf("%d ranks spawned and heard of in %.1f ms\n", kAtOnce, (MPI_Wtime() - begin) * 1e3);
+      CHECK_EQ(sum, at_once);
+      printf("%d ranks spawned and heard of in %.1f ms\n", at_once, (MPI_Wtime() - begin) * 1e3);
     }
     CHECK_OK(MPI_Comm_disconnect(&inter));
   }
-  CHECK_CLASS(MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter,
-                             MPI_ERRCODES_IGNORE),
-              can ? MPI_ERR_SPAWN : MPI_ERR_UNSUPPORTED_OPERATION);
+  if (joins)
+    CHECK_CLASS(MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter,
+                               MPI_ERRCODES_IGNORE),
+                MPI_ERR_SPAWN);
   MPI_Finalize();
   return check_result();
 }

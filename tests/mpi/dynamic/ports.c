@@ -167,9 +167,12 @@ static void refused(void) {
   CHECK_CLASS(MPI_Comm_connect(wrong, info, 0, MPI_COMM_SELF, &made), MPI_ERR_INFO_VALUE);
   CHECK_OK(MPI_Info_free(&info));
 
-  /* A port of another job. */
-  CHECK_CLASS(MPI_Comm_connect("clump:other-p1:0:1:0000000000000001", MPI_INFO_NULL, 0, MPI_COMM_SELF, &made),
+  /* A port of another job, one that tells no address, and one of a job that has ended. */
+  CHECK_CLASS(MPI_Comm_connect("clump:other-p1:0:0:0:0:1:0000000000000001", MPI_INFO_NULL, 0, MPI_COMM_SELF, &made),
               MPI_ERR_UNSUPPORTED_OPERATION);
+  CHECK_CLASS(MPI_Comm_connect("clump:other-p1:0:0:12345:0:1:0000000000000001", MPI_INFO_NULL, 0, MPI_COMM_SELF,
+                               &made),
+              MPI_ERR_PORT);
   CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
   CHECK_OK(MPI_Close_port(port));
   CHECK_CLASS(MPI_Close_port(port), MPI_ERR_PORT);

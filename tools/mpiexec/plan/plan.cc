@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 #include <set>
 
+#include "base/random.h"
 #include "coll/select/rules.h"
 #include "common/housing.h"
 #include "common/places.h"
@@ -30,7 +32,7 @@ using tools::Housing;
 bool inherited(const Environment& rules, const std::string& name) {
   if (name.starts_with("CLUMP_") &&
       (name == "CLUMP_PROCESS" || name == "CLUMP_PRELOADED" || name == "CLUMP_SUCCESSOR_OF" ||
-       name == "CLUMP_NO_MPI" || name.ends_with("_FD")))
+       name == "CLUMP_NO_MPI" || name == pmi::kParentPortVariable || name.ends_with("_FD")))
     return false;                                  // an outer job's
   if (pmi::tells_of_rank(name)) return false;      // the same
   if (name == coll::kRulesVariable) return false;  // give_rules() knows better
@@ -380,6 +382,9 @@ base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
   plan.job.input = command.input;
   plan.job.map = command.map;
   plan.job.universe = std::max(command.universe, plan.job.ranks());
+  plan.job.link_id = base::random_number();
+  plan.job.link_token = base::random_number();
+  if (const char* const port = std::getenv(pmi::kParentPortVariable)) plan.job.parent_port = port;
   CLUMP_TRY(choose_scheduler(command, plan));
   if (command.seed) CLUMP_TRY(prepare_exploration(command, plan));
   if (command.hosts.empty()) {

@@ -1,0 +1,32 @@
+// Ports as other files of this folder use them (ports.cc).
+#pragma once
+
+#include <string>
+
+#include "base/status.h"
+#include "core/rank.h"
+#include "mpi/introduction.h"
+#include "net/link/peer_name.h"
+
+namespace clump::mpi {
+
+/// The context of Rank::comm_job.
+inline constexpr std::uint32_t kJobContext = 6;
+
+/// A port of the calling rank, to which other jobs of this machine can connect.
+base::Status open_port_for_jobs(core::Rank& self, std::string& name);
+void close_port(core::Rank& self, const std::string& name);
+/// At the root of MPI_Comm_accept: waits for a client that is still there, and takes it.
+base::Status accept_at_root(core::Rank& self, const char* port_name, LeaderLink& link);
+/// At the root of MPI_Comm_connect.
+base::Status connect_at_root(core::Rank& self, const char* port_name, LeaderLink& link);
+/// The process of a rank of another job has ended: its questions at ports are answered.
+void forget_visitor(core::World& world, int rank);
+
+/// Lets other jobs connect to this process.
+base::Status listen_to_jobs(const core::World& world);
+/// The number here of a rank of another job, to which this process is connected then. `what` is where a
+/// message for the user begins: "(port_name = ...)".
+base::Status reach(const core::World& world, const net::link::PeerName& name, const std::string& what, int& rank);
+
+}  // namespace clump::mpi

@@ -1,0 +1,139 @@
+// The `link` channel: to ranks of other jobs on this machine, over stream sockets in Linux's abstract
+// namespace.
+//
+//   rank --try_send(), send()--> Peer (a process of another job): its socket, or its backlog
+//   link thread: accepts, reads and delivers to sinks, writes backlogs; it starts with the first use
+//
+// A rank of another job gets a number of this process in the room for ranks that join (a *place*), so routes,
+// groups and matchers treat it as any rank. Each process numbers them by itself: what crosses processes is a
+// PeerName. A place lives as long as a communicator has it (hold(), release()). With the last place of a process
+// the connection ends, in order (kBye). If the other side ends it first without that, lost() is called.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "net/channel.h"
+#include "net/link/peer.h"
+#include "net/link/peer_name.h"
+
+namespace clump::net {
+
+class LinkChannel final : public Channel {
+ public:
+  struct Setup {
+    link::JobName job;
+    int process = 0;
+    std::uint32_t checks = 0;       ///< what --check asks for
+    int first_place = 0, places = 0;  ///< numbers for ranks of other jobs, given from the last one down
+    /// In this context, and the collective one beside it, a message's source is the sender's number in its job:
+    /// here the place takes its place.
+    std::uint32_t job_context = 0;
+    std::function<int(int rank)> process_of;   ///< of a rank of this job
+    std::function<Sink*(int rank)> find_sink;  ///< null: it is no rank of this process
+    std::function<bool(int place)> take_place;  ///< before a place is used; false: it is not free
+    /// A process that has left without a word, though ranks here still had communicators with its ranks.
+    /// `why`: what is known of it.
+    std::function<void(int place, const link::PeerName& name, const std::string& why)> lost;
+    /// A place is free again whose process has ended before any communicator had it.
+    std::function<void(int place)> gone;
+  };
+  explicit LinkChannel(Setup setup);
+  ~LinkChannel() override;
+
+  /// Lets processes that know this job's name connect. Once is enough; any thread.
+  base::Status listen();
+  /// Connects to the process of a rank, and waits until it has let this one in.
+  base::Status connect(const link::PeerName& name);
+
+  /// The place of a rank of another job, or the number of one of this job. -1: there is no room.
+  int place_of(const link::PeerName& name);
+  link::PeerName name_of(int rank) const;
+  /// Whether there has ever been a place.
+  bool has_places() const { return any_.load(std::memory_order_relaxed); }
+  bool is_place(int rank) const;
+  /// A communicator has, or has no longer, this place.
+  void hold(int place);
+  void release(int place);
+  /// A place that no communicator has had yet is not needed.
+  void drop(int place);
+  /// How many times something waits for other jobs (open ports ...), which is then no deadlock. `change`: 1 or
+  /// -1.
+  void expect(int change);
+  /// Whether something of another job may wake ranks of this process.
+  bool is_expecting() const { return expecting_.load(std::memory_order_acquire) > 0; }
+  /// Whether all that was sent has been given to the system.
+  bool is_flushed() const { return unflushed_.load(std::memory_order_acquire) == 0; }
+  /// A context that no process of this machine gives to another communicator. Fails if there is none.
+  base::Status new_context(std::uint32_t& context);
+
+  const Traffic& traffic(int rank) const override { return traffic_[static_cast<std::size_t>(rank)]; }
+  bool try_send(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload) override;
+  void send(Route route, SendRequest& message) override;
+  bool retract(Route route, SendRequest& message) override;
+  void poll(int) override {}
+  void submit(int, ProgressTask& task) override { run_here(&task); }
+  bool drain(int) override { return false; }
+
+ private:
+  friend class link::Connection;
+  friend class link::LinkRendezvous;
+  using PeerRef = std::shared_ptr<link::Peer>;
+  struct Place {
+    PeerRef peer;
+    link::PeerName name;
+    int holds = 0;
+    bool was_held = false;
+  };
+
+  base::Status start();
+  static void* begin_thread(void* self);
+  void run();
+  void accept_all();
+  void retry_all();
+  void handle(link::Connection& connection, std::uint32_t events);
+
+  PeerRef peer_of(const link::JobName& job, int process);
+  void free_place(int place, bool tell);
+  void forget_unheld(const PeerRef& peer);
+
+  void post(link::Peer& peer, link::PendingFrame what);
+  bool begin_connecting(link::Peer& peer, std::string& why);
+  void flush(link::Peer& peer);
+  void close(link::Connection& connection);
+  void end_peer(const PeerRef& peer, std::string why);
+  void watch(const link::Connection& connection, bool writing);
+  void note_backlog(link::Peer& peer);
+  link::Frame frame_of(link::Kind kind, Route route, const Envelope& envelope, Count bytes) const;
+
+  // For link::Connection: what has come.
+  bool greet(link::Connection& connection, std::span<const std::byte> bytes);
+  void deliver(const PeerRef& peer, const link::Frame& frame, std::span<const std::byte> bytes);
+
+  const Setup setup_;
+  const std::string address_;
+  std::vector<Traffic> traffic_;
+  std::atomic<bool> any_{false};
+  std::atomic<int> expecting_{0}, unflushed_{0};
+
+  mutable std::mutex mutex_;  // guards what follows; before a Peer's
+  bool started_ = false;
+  bool listens_ = false;
+  std::map<link::PeerName, int> numbers_;
+  std::map<std::pair<link::JobName, int>, PeerRef> peers_;
+  std::uint32_t context_ = 0;
+  int context_number_ = -1, context_socket_ = -1;
+
+  std::mutex retry_mutex_;  // guards the next; after a Peer's
+  std::vector<PeerRef> retrying_;
+
+  std::unique_ptr<Place[]> places_;  // an entry is not changed while a communicator has it
+  int events_ = -1, wake_ = -1, listener_ = -1;
+};
+
+}  // namespace clump::net

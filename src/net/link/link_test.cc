@@ -1,0 +1,294 @@
+// Two link channels in one process, as if they were of two jobs.
+#include "net/link/link_channel.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/random.h"
+#include "base/status.h"
+#include "net/link/abstract_socket.h"
+
+namespace clump::net {
+
+namespace {
+
+using link::JobName;
+using link::PeerName;
+
+datatype::Layout ints(std::vector<int>& values) {
+  return {values.data(), static_cast<Count>(values.size()), datatype::predefined(MPI_INT)};
+}
+
+void wait_for(const std::function<bool()>& condition) {
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!condition() && std::chrono::steady_clock::now() < limit) std::this_thread::yield();
+  ASSERT_TRUE(condition());
+}
+
+/// Keeps what arrives; fetches what is announced, if it is to.
+class Keeper final : public Sink {
+ public:
+  struct Message {
+    Envelope envelope;
+    std::vector<int> values;
+  };
+  bool take(Envelope envelope, Count bytes, const datatype::Layout& payload, Bound) override {
+    std::vector<int> values(static_cast<std::size_t>(bytes) / sizeof(int));
+    datatype::copy(ints(values), payload, 0, bytes);
+    const std::lock_guard lock(mutex_);
+    came_.push_back({envelope, std::move(values)});
+    return true;
+  }
+  bool arrive(SendRequest& message) override {
+    const std::lock_guard lock(mutex_);
+    if (waits) {
+      kept_ = &message;
+      return false;
+    }
+    return true;
+  }
+  void move(SendRequest& message) override {
+    auto& fresh = fetching_;
+    fresh.envelope = message.envelope;
+    fresh.values.assign(static_cast<std::size_t>(message.bytes) / sizeof(int), 0);
+    message.fetch(ints(fresh.values), message.bytes);
+  }
+  void fetched(SendRequest&) override {
+    const std::lock_guard lock(mutex_);
+    came_.push_back(std::move(fetching_));
+  }
+  bool retract(SendRequest&) override { return false; }
+  SendRequest* retract_remote(Envelope, const SendRequest* original) override {
+    const std::lock_guard lock(mutex_);
+    if (kept_ == nullptr || kept_->original != original) return nullptr;
+    return std::exchange(kept_, nullptr);
+  }
+  std::size_t count() {
+    const std::lock_guard lock(mutex_);
+    return came_.size();
+  }
+  SendRequest* kept() {
+    const std::lock_guard lock(mutex_);
+    return kept_;
+  }
+  const Message& at(std::size_t i) { return came_[i]; }
+  void become_crowded(bool is) { crowded_ = is; }
+
+  bool waits = false;
+
+ private:
+  std::mutex mutex_;
+  std::vector<Message> came_;
+  Message fetching_;
+  SendRequest* kept_ = nullptr;
+};
+
+struct Send final : SendRequest {
+  void released() override { is_released = true; }
+  void cancelled() override { is_cancelled = true; }
+  std::atomic<bool> is_released{false}, is_cancelled{false};
+};
+
+constexpr std::uint32_t kJobContext = 6, kContext = 0x80000010;
+
+/// A job of one process with one rank, 0.
+struct Job {
+  explicit Job(std::uint32_t checks = 0, int places = 4) : name{base::random_number(), base::random_number()} {
+    LinkChannel::Setup setup;
+    setup.job = name;
+    setup.checks = checks;
+    setup.first_place = 1;
+    setup.places = places;
+    setup.job_context = kJobContext;
+    setup.process_of = [](int) { return 0; };
+    setup.find_sink = [this](int rank) { return rank == 0 ? &keeper : nullptr; };
+    setup.take_place = [](int) { return true; };
+    setup.lost = [this](int, const PeerName& of, const std::string&) {
+      lost = of;
+      ++losses;
+    };
+    setup.gone = [this](int) { ++departures; };
+    channel = new LinkChannel(std::move(setup));  // its thread never ends
+  }
+  PeerName rank() const { return {name, 0, 0}; }
+
+  JobName name;
+  Keeper keeper;
+  std::atomic<int> losses{0}, departures{0};
+  PeerName lost;
+  LinkChannel* channel;
+};
+
+/// The server listens, and the client has a place for the server's rank.
+class Link : public testing::Test {
+ protected:
+  void meet() {
+    ASSERT_TRUE(server.channel->listen().ok());
+    ASSERT_TRUE(client.channel->connect(server.rank()).ok());
+    place = client.channel->place_of(server.rank());
+    ASSERT_EQ(place, 4);  // from the last one down
+    client.channel->hold(place);
+  }
+  void send(int value, std::uint32_t context = kContext) {
+    std::vector<int> values{value};
+    ASSERT_TRUE(client.channel->try_send({0, place}, Envelope(context, 0, 3), sizeof value, ints(values)));
+  }
+
+  // Never freed: the threads of their channels go on.
+  Job& server = *new Job;
+  Job& client = *new Job;
+  int place = -1;
+};
+
+TEST_F(Link, MessagesComeInOrder) {
+  meet();
+  for (int i = 0; i < 1000; ++i) send(i);
+  wait_for([&] { return server.keeper.count() == 1000; });
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(server.keeper.at(static_cast<std::size_t>(i)).values.at(0), i);
+  EXPECT_EQ(server.keeper.at(0).envelope, Envelope(kContext, 0, 3));
+}
+
+TEST_F(Link, SourceInTheContextOfTheJobIsAPlace) {
+  meet();
+  send(1, kJobContext | 1);
+  wait_for([&] { return server.keeper.count() == 1; });
+  EXPECT_EQ(server.keeper.at(0).envelope.source(), 4);
+  EXPECT_EQ(server.channel->name_of(4), client.rank());
+}
+
+TEST_F(Link, LongMessageIsPulled) {
+  meet();
+  std::vector<int> values(3 << 20);
+  std::iota(values.begin(), values.end(), 0);
+  Send message;
+  message.envelope = Envelope(kContext, 0, 3);
+  message.bytes = static_cast<Count>(values.size() * sizeof(int));
+  message.payload = ints(values);
+  EXPECT_FALSE(client.channel->try_send({0, place}, message.envelope, message.bytes, message.payload));
+  client.channel->send({0, place}, message);
+  wait_for([&] { return server.keeper.count() == 1 && message.is_released; });
+  EXPECT_EQ(server.keeper.at(0).values, values);
+}
+
+TEST_F(Link, WhatNoReceiveWantsCanBeCancelled) {
+  meet();
+  server.keeper.waits = true;
+  std::vector<int> values(3);
+  Send message;
+  message.envelope = Envelope(kContext, 0, 3);
+  message.synchronous = true;
+  message.bytes = 12;
+  message.payload = ints(values);
+  client.channel->send({0, place}, message);
+  wait_for([&] { return server.keeper.kept() != nullptr; });
+  EXPECT_FALSE(client.channel->retract({0, place}, message));
+  wait_for([&] { return message.is_cancelled.load(); });
+  EXPECT_FALSE(message.is_released);
+}
+
+TEST_F(Link, CrowdedReceiverHasMessagesAnnounced) {
+  meet();
+  server.keeper.become_crowded(true);
+  send(1);
+  std::vector<int> values{2};
+  wait_for([&] {
+    return !client.channel->try_send({0, place}, Envelope(kContext, 0, 3), sizeof(int), ints(values));
+  });
+}
+
+TEST_F(Link, WrongTokenIsRefusedAndTold) {
+  ASSERT_TRUE(server.channel->listen().ok());
+  PeerName wrong = server.rank();
+  ++wrong.job.token;
+  const base::Status refused = client.channel->connect(wrong);
+  EXPECT_EQ(refused.error_class(), MPI_ERR_PORT);
+  EXPECT_NE(base::message_of(refused.code()).find("the token is not that of the job"), std::string::npos);
+  EXPECT_TRUE(client.channel->connect(server.rank()).ok());
+}
+
+TEST_F(Link, OtherChecksAreRefused) {
+  Job& checked = *new Job(1);
+  ASSERT_TRUE(server.channel->listen().ok());
+  const base::Status refused = checked.channel->connect(server.rank());
+  EXPECT_NE(base::message_of(refused.code()).find("--check"), std::string::npos);
+}
+
+TEST_F(Link, NobodyListens) {
+  const base::Status refused = client.channel->connect(server.rank());
+  EXPECT_EQ(refused.error_class(), MPI_ERR_PORT);
+  EXPECT_NE(base::message_of(refused.code()).find("nobody listens"), std::string::npos);
+}
+
+TEST_F(Link, LaterListenerIsWaitedFor) {
+  place = client.channel->place_of(server.rank());
+  client.channel->hold(place);
+  send(5);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(client.channel->is_flushed());
+  ASSERT_TRUE(server.channel->listen().ok());
+  wait_for([&] { return server.keeper.count() == 1 && client.channel->is_flushed(); });
+}
+
+TEST_F(Link, PartingIsNoLoss) {
+  meet();
+  send(1, kJobContext | 1);  // the server gets a place for the client's rank
+  wait_for([&] { return server.keeper.count() == 1; });
+  server.channel->hold(4);
+  client.channel->release(place);
+  server.channel->release(4);
+  wait_for([&] { return !server.channel->is_expecting() && !client.channel->is_expecting(); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(server.losses + client.losses, 0);
+  EXPECT_FALSE(client.channel->is_place(place));
+  meet();  // once more, by a new connection
+  send(2, kJobContext | 1);
+  wait_for([&] { return server.keeper.count() == 2; });
+}
+
+TEST_F(Link, StrangerThatLeavesIsNoLoss) {
+  meet();
+  send(1);
+  wait_for([&] { return server.keeper.count() == 1; });
+  const int other = link::connected_socket(link::link_address(server.name, 0));
+  ASSERT_GE(other, 0);
+  ::close(other);  // one that has not said who it is does not matter
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(server.losses, 0);
+}
+
+TEST_F(Link, PlacesEnd) {
+  ASSERT_TRUE(server.channel->listen().ok());
+  for (int rank = 0; rank < 4; ++rank) EXPECT_EQ(client.channel->place_of({server.name, rank, 0}), 4 - rank);
+  EXPECT_EQ(client.channel->place_of({server.name, 4, 0}), -1);
+  EXPECT_EQ(client.channel->place_of({server.name, 2, 0}), 2);
+  client.channel->hold(2);
+  client.channel->release(2);
+  EXPECT_EQ(client.channel->place_of({server.name, 4, 0}), 2);
+  EXPECT_EQ(client.channel->place_of(client.rank()), 0);
+}
+
+TEST_F(Link, ContextsOfTwoProcessesDiffer) {
+  std::uint32_t ours = 0, theirs = 0, next = 0;
+  ASSERT_TRUE(client.channel->new_context(ours).ok());
+  ASSERT_TRUE(client.channel->new_context(next).ok());
+  ASSERT_TRUE(server.channel->new_context(theirs).ok());
+  EXPECT_NE(ours >> 18, theirs >> 18);
+  EXPECT_NE(ours, next);
+  EXPECT_EQ(ours >> 31, 1u);
+  EXPECT_EQ(ours & 1, 0u);
+}
+
+}  // namespace
+
+}  // namespace clump::net

@@ -1,0 +1,288 @@
+// The thread of the link channel: it accepts connections, reads from them, and writes what had to wait.
+#include <fmt/format.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "base/thread_name.h"
+#include "base/why_refused.h"
+#include "fiber/worker.h"
+#include "net/link/abstract_socket.h"
+#include "net/link/link_channel.h"
+
+namespace clump::net {
+
+using namespace link;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// So long a process that is to be reached may take to listen: it may compute before it learns of us.
+constexpr std::chrono::seconds kPatience{60};
+constexpr int kRetryMilliseconds = 2;
+
+}  // namespace
+
+/// The caller has the lock.
+base::Status LinkChannel::start() {
+  if (started_) return {};
+  events_ = ::epoll_create1(EPOLL_CLOEXEC);
+  wake_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  epoll_event waking{.events = EPOLLIN, .data = {.ptr = &wake_}};
+  if (events_ < 0 || wake_ < 0 || ::epoll_ctl(events_, EPOLL_CTL_ADD, wake_, &waking) != 0)
+    return base::fail(MPI_ERR_OTHER, "no connections to other jobs: {}",
+                      base::why_refused("epoll_create1, eventfd", errno));
+  if (!fiber::start_kernel_thread(&begin_thread, this))
+    return base::fail(MPI_ERR_OTHER, "no thread for connections to other jobs: {}",
+                      base::why_refused("pthread_create", errno));
+  started_ = true;
+  return {};
+}
+
+base::Status LinkChannel::listen() {
+  const std::lock_guard lock(mutex_);
+  if (listens_) return {};
+  CLUMP_TRY(start());
+  listener_ = bound_socket(address_, SOCK_STREAM);
+  epoll_event coming{.events = EPOLLIN, .data = {.ptr = &listener_}};
+  if (listener_ < 0 || ::listen(listener_, SOMAXCONN) != 0 ||
+      ::epoll_ctl(events_, EPOLL_CTL_ADD, listener_, &coming) != 0)
+    return base::fail(MPI_ERR_OTHER, "other jobs cannot connect: {}",
+                      base::why_refused("bind, listen", errno));
+  listens_ = true;
+  return {};
+}
+
+void* LinkChannel::begin_thread(void* self) {
+  base::name_own_thread("link");
+  static_cast<LinkChannel*>(self)->run();
+  return nullptr;
+}
+
+void LinkChannel::run() {
+  for (;;) {
+    epoll_event events[16];
+    bool retries = false;
+    {
+      const std::lock_guard lock(retry_mutex_);
+      retries = !retrying_.empty();
+    }
+    const int count = ::epoll_wait(events_, events, 16, retries ? kRetryMilliseconds : -1);
+    for (int i = 0; i < count; ++i) {
+      if (events[i].data.ptr == &wake_) {
+        std::uint64_t number = 0;
+        (void)!::read(wake_, &number, sizeof number);
+      } else if (events[i].data.ptr == &listener_) {
+        accept_all();
+      } else {
+        handle(*static_cast<Connection*>(events[i].data.ptr), events[i].events);
+      }
+    }
+    if (retries) retry_all();
+  }
+}
+
+void LinkChannel::accept_all() {
+  for (;;) {
+    const int socket = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (socket < 0) return;
+    if (!is_of_own_user(socket)) {
+      ::close(socket);
+      continue;
+    }
+    auto* const connection = new Connection(*this, socket, nullptr);
+    epoll_event coming{.events = EPOLLIN, .data = {.ptr = connection}};
+    if (::epoll_ctl(events_, EPOLL_CTL_ADD, socket, &coming) != 0) delete connection;
+  }
+}
+
+void LinkChannel::watch(const Connection& connection, bool writing) {
+  epoll_event wanted{.events = EPOLLIN | (writing ? EPOLLOUT : 0u),
+                     .data = {.ptr = const_cast<Connection*>(&connection)}};
+  ::epoll_ctl(events_, EPOLL_CTL_MOD, connection.socket(), &wanted);
+}
+
+/// The caller has the peer's lock. The peer is kOpen afterwards, or kConnecting, and the thread tries again.
+/// False: `why` says why not.
+bool LinkChannel::begin_connecting(Peer& peer, std::string& why) {
+  const int socket = connected_socket(link_address(peer.job, peer.process));
+  if (socket < 0) {
+    if (peer.fails_at_once && errno != EAGAIN) {
+      why = errno == ECONNREFUSED ? "nobody listens there: the job has ended, or has closed its ports"
+                                  : base::why_refused("connect", errno);
+      return false;
+    }
+    if (peer.state == Peer::State::kConnecting) return true;
+    peer.state = Peer::State::kConnecting;
+    peer.give_up = Clock::now() + kPatience;
+    const std::lock_guard lock(retry_mutex_);
+    retrying_.push_back(peer.shared_from_this());
+    const std::uint64_t one = 1;
+    (void)!::write(wake_, &one, sizeof one);
+    return true;
+  }
+  Hello hello{.token = peer.job.token,
+              .job = setup_.job,
+              .process = setup_.process,
+              .checks = setup_.checks};
+  std::strncpy(hello.version, CLUMP_VERSION, sizeof hello.version - 1);
+  const datatype::Layout body{&hello, sizeof hello, datatype::predefined(MPI_BYTE)};
+  peer.backlog.push_front(
+      PendingFrame::copied({.kind = Kind::kHello, .bytes = sizeof hello}, body, sizeof hello));
+  peer.held += peer.backlog.front().held();
+  note_backlog(peer);
+  auto* const connection = new Connection(*this, socket, peer.shared_from_this());
+  peer.out = connection;
+  peer.state = Peer::State::kOpen;
+  epoll_event coming{.events = EPOLLIN | EPOLLOUT, .data = {.ptr = connection}};
+  ::epoll_ctl(events_, EPOLL_CTL_ADD, socket, &coming);
+  return true;
+}
+
+base::Status LinkChannel::connect(const PeerName& name) {
+  PeerRef peer;
+  {
+    const std::lock_guard lock(mutex_);
+    CLUMP_TRY(start());
+    peer = peer_of(name.job, name.process);
+  }
+  Peer::Asking asking;
+  {
+    const std::lock_guard lock(peer->mutex);
+    if (peer->state == Peer::State::kOpen && peer->is_welcome) return {};
+    peer->fails_at_once = true;
+    std::string why;
+    if (peer->state == Peer::State::kNew && !begin_connecting(*peer, why))
+      return base::fail(MPI_ERR_PORT, "{}", why);
+    peer->asking.push_back(&asking);
+  }
+  expect(1);
+  asking.over.wait();
+  expect(-1);
+  return asking.refusal.empty() ? base::Status() : base::fail(MPI_ERR_PORT, "{}", asking.refusal);
+}
+
+void LinkChannel::retry_all() {
+  std::vector<PeerRef> all;
+  {
+    const std::lock_guard lock(retry_mutex_);
+    all.swap(retrying_);
+  }
+  for (const PeerRef& peer : all) {
+    std::string why;
+    bool is_over = false;
+    {
+      const std::lock_guard lock(peer->mutex);
+      if (peer->state != Peer::State::kConnecting) continue;  // it has come by itself
+      is_over = !begin_connecting(*peer, why);
+      if (!is_over && peer->state == Peer::State::kConnecting && Clock::now() > peer->give_up) {
+        is_over = true;
+        why = "it does not listen";
+      }
+      if (!is_over && peer->state == Peer::State::kConnecting) {
+        const std::lock_guard of_list(retry_mutex_);
+        retrying_.push_back(peer);
+      }
+    }
+    if (is_over) end_peer(peer, why);
+  }
+}
+
+void LinkChannel::handle(Connection& connection, std::uint32_t events) {
+  if ((events & EPOLLOUT) != 0 && connection.peer != nullptr) flush(*connection.peer);
+  if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0 && !connection.read()) close(connection);
+}
+
+void LinkChannel::flush(Peer& peer) {
+  std::vector<SendRequest*> released;
+  {
+    const std::lock_guard lock(peer.mutex);
+    while (peer.state == Peer::State::kOpen && !peer.backlog.empty()) {
+      PendingFrame& first = peer.backlog.front();
+      if (first.write(peer.out->socket()) != 1) break;
+      if (first.message() != nullptr) released.push_back(first.message());
+      peer.held -= first.held();
+      peer.backlog.pop_front();
+    }
+    note_backlog(peer);
+    if (peer.state == Peer::State::kOpen && peer.backlog.empty()) watch(*peer.out, false);
+  }
+  for (SendRequest* const message : released) message->released();
+}
+
+void LinkChannel::close(Connection& connection) {
+  ::epoll_ctl(events_, EPOLL_CTL_DEL, connection.socket(), nullptr);
+  if (const PeerRef peer = connection.peer) {
+    {
+      const std::lock_guard lock(peer->mutex);
+      if (peer->out == &connection) peer->out = nullptr;
+      peer->state = Peer::State::kOver;
+    }
+    end_peer(peer, {});
+  }
+  delete &connection;
+}
+
+/// Nothing comes from this process any more, and nothing reaches it.
+void LinkChannel::end_peer(const PeerRef& peer, std::string why) {
+  std::vector<SendRequest*> released;
+  std::vector<Peer::Asking*> asking;
+  bool in_order = false;
+  {
+    const std::lock_guard lock(peer->mutex);
+    peer->state = Peer::State::kOver;
+    in_order = peer->has_left || peer->we_left;
+    for (const PendingFrame& waiting : peer->backlog)
+      if (waiting.message() != nullptr) released.push_back(waiting.message());
+    peer->backlog.clear();
+    peer->held = 0;
+    note_backlog(*peer);
+    asking.swap(peer->asking);
+  }
+  for (Peer::Asking* const one : asking) {
+    one->refusal = why.empty() ? "the process of the port has ended" : why;
+    one->over.signal();
+  }
+  forget_unheld(peer);
+  int place = -1;
+  PeerName name;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = peers_.find({peer->job, peer->process});
+    if (known != peers_.end() && known->second == peer) peers_.erase(known);
+    for (int i = 0; i < setup_.places && !in_order; ++i) {
+      const Place& one = places_[static_cast<std::size_t>(i)];
+      if (one.peer != peer) continue;
+      place = setup_.first_place + i;
+      name = one.name;
+    }
+  }
+  if (place >= 0) setup_.lost(place, name, why);
+  for (SendRequest* const message : released) message->released();
+}
+
+/// Frees the places of ranks that no communicator has.
+void LinkChannel::forget_unheld(const PeerRef& peer) {
+  std::vector<int> unheld;
+  {
+    const std::lock_guard lock(mutex_);
+    for (int i = 0; i < setup_.places; ++i) {
+      const Place& one = places_[static_cast<std::size_t>(i)];
+      if (one.peer == peer && one.holds == 0) unheld.push_back(setup_.first_place + i);
+    }
+  }
+  for (const int place : unheld) {
+    setup_.gone(place);
+    free_place(place, false);
+  }
+}
+
+}  // namespace clump::net

@@ -1,0 +1,101 @@
+// A process of another job, and the connections to it.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "fiber/completion.h"
+#include "net/incoming_rendezvous.h"
+#include "net/link/connection.h"
+
+namespace clump::net {
+class LinkChannel;
+}
+
+namespace clump::net::link {
+
+class Peer;
+
+/// A socket, from connect() or accept() until the link's thread closes it. Used by that thread, but for
+/// writing, which the Peer's mutex guards.
+class Connection final : Incoming::Taker {
+ public:
+  Connection(LinkChannel& channel, int socket, std::shared_ptr<Peer> peer)
+      : channel_(channel), socket_(socket), peer(std::move(peer)) {}
+  ~Connection();
+
+  int socket() const { return socket_; }
+  bool read() { return incoming_.read(socket_, *this); }
+
+ private:
+  bool take(const Frame& frame, std::span<const std::byte> bytes) override;
+  std::span<std::byte> place_for(const Frame& frame) override;
+  void take_data(const Frame& frame, std::span<const std::byte> bytes, std::size_t in_place) override;
+
+  LinkChannel& channel_;
+  const int socket_;
+  Incoming incoming_;
+
+ public:
+  std::shared_ptr<Peer> peer;  ///< null: it has not said who it is
+};
+
+class Peer : public std::enable_shared_from_this<Peer> {
+ public:
+  Peer(const JobName& job, int process) : job(job), process(process) {}
+
+  /// A thread in LinkChannel::connect().
+  struct Asking {
+    fiber::Completion over;
+    std::string refusal;
+  };
+
+  const JobName job;
+  const int process;
+
+  std::mutex mutex;  // guards what follows
+  enum class State : std::uint8_t { kNew, kConnecting, kOpen, kOver } state = State::kNew;
+  Connection* out = nullptr;  ///< what is written to; there if kOpen
+  std::deque<PendingFrame> backlog;
+  bool has_backlog = false;  ///< it is counted as one
+  std::size_t held = 0;      ///< memory of the backlog
+  bool is_welcome = false;   ///< it has let this process in, or has come by itself
+  bool fails_at_once = false;  ///< if nobody listens there
+  bool has_left = false, we_left = false;
+  int places = 0;
+  std::vector<Asking*> asking;
+  /// Ranks there at which too much waits: so many messages are announced first.
+  std::map<int, int> crowded;
+  std::chrono::steady_clock::time_point give_up{};
+};
+
+/// A message that a process of another job has announced.
+class LinkRendezvous final : public IncomingRendezvous {
+ public:
+  LinkRendezvous(LinkChannel& channel, std::shared_ptr<Peer> peer, const Frame& rts, const Envelope& envelope)
+      : IncomingRendezvous(envelope, rts.bytes, reinterpret_cast<SendRequest*>(rts.message)),
+        channel_(channel),
+        peer_(std::move(peer)) {}
+
+  /// Where its next bytes go, if they lie there as they come.
+  std::span<std::byte> place() const;
+  /// More of it has come: into place() if `bytes` has no address.
+  void take(std::span<const std::byte> bytes, std::size_t in_place);
+
+ private:
+  void send_fin() override { tell(Kind::kFin); }
+  void send_cancelled() override { tell(Kind::kCancelled); }
+  void pull() override;
+  void tell(Kind kind);
+
+  LinkChannel& channel_;
+  const std::shared_ptr<Peer> peer_;
+  Count arrived_ = 0;
+};
+
+}  // namespace clump::net::link

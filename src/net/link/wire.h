@@ -1,0 +1,61 @@
+// What two processes of different jobs send each other over a stream socket: frames, some with bytes behind
+// them.
+//
+//   connecting      kHello; the listener answers kWelcome, or kRefused with the reason, and closes. What
+//                   follows kHello may be sent before the answer
+//   eager           kEager and the bytes
+//   rendezvous      kRts; the receiver, once there is a receive: kCts, or kFin if it wants no bytes; the
+//                   sender: kData frames in order, until all that is wanted has been sent
+//   cancel          kCancel; the receiver, if there is no receive yet: kCancelled; otherwise nothing
+//   flow            kCrowded: too much waits at a rank, so the sender should announce messages for a while
+//   the end         kBye: no rank of this process has a communicator with one of yours any more
+//
+// Pointers belong to the process that made them, and only that process follows them.
+#pragma once
+
+#include <cstdint>
+
+#include "net/link/peer_name.h"
+
+namespace clump::net::link {
+
+enum class Kind : std::uint32_t {
+  kHello = 1,
+  kWelcome,
+  kRefused,
+  kEager,
+  kRts,
+  kCts,
+  kData,
+  kFin,
+  kCancel,
+  kCancelled,
+  kCrowded,
+  kBye,
+};
+
+struct Frame {
+  Kind kind = Kind::kBye;
+  std::int32_t source = 0;       ///< the number of the sending rank in its job
+  std::int32_t destination = 0;  ///< the number of the receiving rank in its own
+  std::uint32_t context = 0;     ///< this and the next two: the envelope
+  std::int32_t envelope_source = 0;
+  std::int32_t tag = 0;
+  std::int64_t bytes = 0;         ///< of the message; of kData, kHello, kRefused: behind this frame; of kCts: wanted
+  std::uint64_t message = 0;      ///< the sender's SendRequest
+  std::uint64_t rendezvous = 0;   ///< the receiver's LinkRendezvous
+};
+static_assert(sizeof(Frame) == 48);
+
+/// Behind kHello.
+struct Hello {
+  static constexpr std::uint64_t kMark = 0x316b6e696c706d63;  // "cmplink1"
+  std::uint64_t mark = kMark;
+  std::uint64_t token = 0;  ///< of the job that is asked
+  JobName job;              ///< the caller's
+  std::int32_t process = 0;
+  std::uint32_t checks = 0;   ///< what --check asks for: it changes what messages carry
+  char version[32] = {};
+};
+
+}  // namespace clump::net::link

@@ -1,0 +1,116 @@
+// What the channel between jobs (net/link) has to know of this one.
+#include "runtime/links.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/random.h"
+#include "host/host.h"
+#include "mpi/ports.h"
+#include "mpi/process.h"
+#include "net/link/link_channel.h"
+#include "pmi/rank_variables.h"
+
+namespace clump {
+
+namespace {
+
+/// What is drawn once for all processes of the job; a job of one process that nobody has started draws it here.
+net::link::JobName name_of(const pmi::Job& job) {
+  if (job.link_id != 0) return {job.link_id, job.link_token};
+  if (job.processes.size() > 1) return {};
+  return {base::random_number(), base::random_number()};
+}
+
+/// A world that ranks of this one are connected to has failed, so they fail, too (MPI-5.0 section 11.10.4).
+void lost_job(int place, const net::link::PeerName& name, const std::string& why) {
+  const pmi::Job& job = host::job();
+  pmi::Failure failure;
+  failure.rank = job.first_rank(job.here());
+  failure.reason = pmi::Reason::kAborted;
+  failure.code = MPI_ERR_PROC_ABORTED;
+  failure.text = fmt::format(
+      "lost rank {} of another job, which is connected to this one (number {} here): {}", name.rank, place,
+      why.empty() ? "its process ended before MPI_Finalize and before MPI_Comm_disconnect" : why);
+  host::fail_job(std::move(failure));
+}
+
+}  // namespace
+
+void open_links(core::World& world) {
+  const pmi::Job& job = host::job();
+  const net::link::JobName name = name_of(job);
+  if (!mpi::why_no_other_jobs().empty() || name.id == 0) return;
+  net::LinkChannel::Setup setup;
+  setup.job = name;
+  setup.process = job.process;
+  setup.checks = static_cast<std::uint32_t>(world.checks);
+  setup.first_place = job.ranks();
+  setup.places = job.places_for_ranks() - job.ranks();
+  setup.job_context = mpi::kJobContext;
+  setup.process_of = [&job](int rank) { return job.is_of_start(rank) ? job.process_of(rank) : job.process; };
+  setup.find_sink = [&world](int rank) -> net::Sink* {
+    if (rank < 0 || rank >= world.places()) return nullptr;
+    const auto& found = world.ranks[static_cast<std::size_t>(rank)];
+    return found != nullptr ? found->inbox.get() : nullptr;
+  };
+  setup.take_place = [&world](int place) {
+    if (!host::take_place(place)) return false;
+    world.routes[static_cast<std::size_t>(place)] = world.link.get();
+    return true;
+  };
+  setup.lost = lost_job;
+  setup.gone = [&world](int place) { mpi::forget_visitor(world, place); };
+  world.link = std::make_unique<net::LinkChannel>(std::move(setup));
+}
+
+namespace mpi {
+
+std::string why_no_other_jobs() {
+  const pmi::Job& job = host::job();
+  if (job.seed) return "the order of its ranks is drawn from a seed: run it without --seed";
+  if (host::record_descriptor() >= 0)
+    return "its calls are recorded, and there are no records for ranks of other jobs: run it without --profile "
+           "and --trace";
+  if (job.link_id == 0 && job.processes.size() > 1)
+    return "it was started by PMIx, and not by Clump's mpiexec";
+  return {};
+}
+
+std::string parent_port() { return host::job().parent_port; }
+
+base::Status start_job(const std::vector<Command>& commands, const std::string& parent_port,
+                       void (*ended)(void* argument, int status), void* argument) {
+  std::vector<std::string> words;
+  for (const Command& command : commands) {
+    if (!words.empty()) words.push_back(":");
+    words.insert(words.end(), {"-n", std::to_string(command.ranks), "-wdir", command.working_directory});
+    for (const std::string& entry : command.environment) {
+      // mpiexec passes on what it is started with: that of the first program.
+      const auto& first = commands.front().environment;
+      if (std::ranges::find(first, entry) != first.end()) continue;
+      const std::size_t end = entry.find('=');
+      words.insert(words.end(), {"-env", entry.substr(0, end), entry.substr(end + 1)});
+    }
+    words.push_back(command.path);
+    for (std::size_t i = 1; i < command.arguments.size(); ++i) {
+      if (command.arguments[i] == ":")
+        return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
+                          "(argv): \":\" as an argument of a program that is started as a process");
+      words.push_back(command.arguments[i]);
+    }
+  }
+  std::vector<std::string> environment = commands.front().environment;
+  const std::string start = fmt::format("{}=", pmi::kParentPortVariable);
+  std::erase_if(environment, [&](const std::string& entry) { return entry.starts_with(start); });
+  environment.push_back(fmt::format("{}={}", pmi::kParentPortVariable, parent_port));
+  const std::string wrong = host::start_mpiexec(std::move(words), environment, ended, argument);
+  return wrong.empty() ? base::Status() : base::fail(MPI_ERR_SPAWN, "{}", wrong);
+}
+
+}  // namespace mpi
+}  // namespace clump

@@ -1,0 +1,140 @@
+"""Two jobs on one machine: they connect by a port, exchange, part, and fail together or not; and jobs that ranks start."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+import tool
+
+MEET = tool.program("meet")
+WAYS = [[], ["--ranks", "processes"], ["--per-process", "2"], ["--ranks", "threads"]]
+
+
+class Jobs(tool.Case):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.port = pathlib.Path(folder.name) / "port"
+
+    def start(self, role, *words, options=(), ranks=2, mpiexec=True):
+        command = [str(tool.TOOLS / "mpiexec"), *options, "-n", str(ranks)] if mpiexec else []
+        process = subprocess.Popen([*command, MEET, role, str(self.port), *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        self.addCleanup(self.end, process)
+        return process
+
+    def end(self, process):
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+        process.stdout.close()
+        process.stderr.close()
+
+    def finish(self, process, limit=60):
+        out, err = process.communicate(timeout=limit)
+        return tool.Result(process.returncode, out, err, 0)
+
+    def meet(self, server, client, *words):
+        """Both have to say that they have met."""
+        one = self.start("accept", *words, **server)
+        other = self.start("connect", *words, **client)
+        for result in (self.finish(other), self.finish(one)):
+            self.assertEqual((result.code, result.out), (0, "met\n"), result)
+        self.port.unlink()
+
+    def test_exchange(self):
+        for server in WAYS:
+            for client in WAYS:
+                with self.subTest(server=server, client=client):
+                    self.meet({"options": server, "ranks": 3}, {"options": client, "ranks": 4})
+
+    def test_many_ranks(self):
+        self.meet({"ranks": 64}, {"ranks": 8}, "short")
+
+    def test_singletons(self):
+        self.meet({"mpiexec": False}, {"mpiexec": False})
+        self.meet({"ranks": 3}, {"mpiexec": False})
+
+    def test_one_after_the_other(self):
+        self.meet({"options": ["--per-process", "1"]}, {"ranks": 3}, "rounds")
+
+    def test_end_without_disconnect(self):
+        self.meet({"ranks": 2}, {"ranks": 3, "options": ["--ranks", "processes"]}, "finalize")
+
+    def wait_for_port(self):
+        limit = time.monotonic() + 30
+        while not self.port.exists():
+            self.assertLess(time.monotonic(), limit)
+            time.sleep(0.005)
+
+    def test_wrong_token(self):
+        """Of the job, and of the port: refused and told, and the server goes on to serve."""
+        server = self.start("accept", "short")
+        self.wait_for_port()
+        right = self.port.read_text()
+        parts = right.split(":")
+        for place, why in ((5, "refused: the token is not that of the job"), (7, "refused: the token in the name is not the port's")):
+            wrong = parts.copy()
+            wrong[place] = f"{int(wrong[place], 16) ^ 1:016x}"
+            self.port.write_text(":".join(wrong))
+            result = self.finish(self.start("connect", "short"))
+            self.assertEqual(result.code, 3, result)
+            self.assertIn(why, result.out)
+        self.port.write_text(right)
+        for result in (self.finish(self.start("connect", "short")), self.finish(server)):
+            self.assertEqual((result.code, result.out), (0, "met\n"), result)
+
+    def test_nobody_there(self):
+        self.meet({}, {}, "short")
+        self.port.write_text("clump:gone-p1:0:0:0000000000000007:0000000000000001:1:0000000000000002")
+        result = self.finish(self.start("connect", "short"))
+        self.assertEqual(result.code, 3, result)
+        self.assertIn("nobody listens there", result.out)
+
+    def test_client_that_is_killed_while_it_waits(self):
+        """Between two clients that are served one waits and is killed."""
+        server = self.start("accept", "short", options=["--ranks", "processes"])
+        self.wait_for_port()
+        os.kill(server.pid, signal.SIGSTOP)
+        killed = self.start("connect", "short")
+        time.sleep(0.3)
+        killed.kill()
+        self.finish(killed)
+        os.kill(server.pid, signal.SIGCONT)
+        for result in (self.finish(self.start("connect", "short")), self.finish(server)):
+            self.assertEqual((result.code, result.out), (0, "met\n"), result)
+
+    def test_death_of_one_side(self):
+        for options in WAYS[:3]:
+            for how in ("die", "abort"):
+                for role, other in (("accept", "connect"), ("connect", "accept")):
+                    with self.subTest(options=options, how=how, role=role):
+                        dying = self.start(role, how, options=options)
+                        left = self.finish(self.start(other, "wait", options=options))
+                        self.assertNotEqual(left.code, 0, left)
+                        self.assertIn("of another job, which is connected to this one", left.err)
+                        self.assertNotEqual(self.finish(dying).code, 0)
+                        self.port.unlink()
+
+    def test_death_after_disconnect(self):
+        server = self.start("accept", "apart")
+        self.assertEqual(self.finish(self.start("connect", "apart")).code, 6)
+        result = self.finish(server)
+        self.assertEqual((result.code, result.out), (0, "met\n"), result)
+
+    def test_refused_by_what_the_job_records(self):
+        server = self.start("accept", "short")
+        self.wait_for_port()
+        result = self.finish(self.start("connect", "short", options=["--seed", "1"]))
+        self.assertEqual(result.code, 4, result)
+        self.assertIn("run it without --seed", result.out)
+        for result in (self.finish(self.start("connect", "short")), self.finish(server)):
+            self.assertEqual((result.code, result.out), (0, "met\n"), result)
+
+
+if __name__ == "__main__":
+    unittest.main()

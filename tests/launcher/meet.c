@@ -1,0 +1,204 @@
+/* A rank of a job that meets another job by a port: meet accept|connect FILE [how]. The server writes the name of
+   its port into FILE. */
+#include <signal.h>
+#include <unistd.h>
+
+#include "../mpi/check.h"
+
+static int rank, size;
+
+static void put_port(const char* file, const char* port) {
+  char fresh[4096];
+  snprintf(fresh, sizeof fresh, "%s.new", file);
+  FILE* out = fopen(fresh, "w");
+  if (out == NULL) MPI_Abort(MPI_COMM_WORLD, 9);
+  fputs(port, out);
+  fclose(out);
+  rename(fresh, file);
+}
+
+static void get_port(const char* file, char* port) {
+  FILE* in;
+  while ((in = fopen(file, "r")) == NULL) usleep(1000);
+  if (fgets(port, MPI_MAX_PORT_NAME, in) == NULL) MPI_Abort(MPI_COMM_WORLD, 9);
+  fclose(in);
+}
+
+/* Every rank with every rank of the other side: a short message, a long one, and one of every other element. */
+static void messages(MPI_Comm inter, int remote) {
+  enum { kLong = 1 << 18 };
+  int* const out = malloc(kLong * sizeof(int));
+  int* const in = malloc(kLong * sizeof(int));
+  MPI_Datatype strided;
+  CHECK_OK(MPI_Type_vector(kLong / 2, 1, 2, MPI_INT, &strided));
+  CHECK_OK(MPI_Type_commit(&strided));
+  for (int i = 0; i < kLong; ++i) out[i] = rank * 7 + i;
+  for (int step = 0; step < (remote > size ? remote : size); ++step) {
+    /* Each with one at a time: pairs whose sum is `step`, modulo the larger side. */
+    const int most = remote > size ? remote : size;
+    const int peer = (step - rank + most) % most;
+    if (peer >= remote) continue;
+    int theirs = -1;
+    CHECK_OK(MPI_Sendrecv(&rank, 1, MPI_INT, peer, 1, &theirs, 1, MPI_INT, peer, 1, inter, MPI_STATUS_IGNORE));
+    CHECK_EQ(theirs, peer);
+    memset(in, 0, kLong * sizeof(int));
+    CHECK_OK(MPI_Sendrecv(out, kLong, MPI_INT, peer, 2, in, kLong, MPI_INT, peer, 2, inter, MPI_STATUS_IGNORE));
+    int wrong = 0;
+    for (int i = 0; i < kLong; ++i) wrong += in[i] != peer * 7 + i;
+    CHECK_EQ(wrong, 0);
+    memset(in, 0, kLong * sizeof(int));
+    CHECK_OK(MPI_Sendrecv(out, 1, strided, peer, 3, in, 1, strided, peer, 3, inter, MPI_STATUS_IGNORE));
+    for (int i = 0; i < kLong; ++i) wrong += in[i] != (i % 2 == 0 ? peer * 7 + i : 0);
+    CHECK_EQ(wrong, 0);
+  }
+  /* Synchronous, truncated, from anybody, cancelled. */
+  if (rank == 0) {
+    MPI_Request send;
+    MPI_Status status;
+    int four[4] = {1, 2, 3, 4}, flag = 0;
+    CHECK_OK(MPI_Issend(four, 4, MPI_INT, 0, 4, inter, &send));
+    CHECK_CLASS(MPI_Recv(in, 2, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, inter, &status), MPI_ERR_TRUNCATE);
+    CHECK_EQ(status.MPI_SOURCE, 0);
+    CHECK_OK(MPI_Wait(&send, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Isend(out, kLong, MPI_INT, 0, 5, inter, &send));
+    CHECK_OK(MPI_Cancel(&send));
+    CHECK_OK(MPI_Wait(&send, &status));
+    CHECK_OK(MPI_Test_cancelled(&status, &flag));
+    CHECK(flag);
+  }
+  CHECK_OK(MPI_Type_free(&strided));
+  free(out);
+  free(in);
+}
+
+static int* numbers(int count, int first) {
+  int* const all = malloc((size_t)(count > 0 ? count : 1) * sizeof(int));
+  for (int i = 0; i < count; ++i) all[i] = first + i;
+  return all;
+}
+
+static void collectives(MPI_Comm inter, int remote) {
+  int sum = 0;
+  CHECK_OK(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, inter));
+  CHECK_EQ(sum, remote * (remote - 1) / 2);
+  int* const out = numbers(remote, 100 * rank);
+  int* const in = numbers(remote, 0);
+  CHECK_OK(MPI_Alltoall(out, 1, MPI_INT, in, 1, MPI_INT, inter));
+  for (int i = 0; i < remote; ++i) CHECK_EQ(in[i], 100 * i + rank);
+  CHECK_OK(MPI_Allgather(&rank, 1, MPI_INT, in, 1, MPI_INT, inter));
+  for (int i = 0; i < remote; ++i) CHECK_EQ(in[i], i);
+  MPI_Request request;
+  CHECK_OK(MPI_Ibarrier(inter, &request));
+  CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+  free(out);
+  free(in);
+}
+
+/* A communicator of both, and others that come of it. */
+static void together(MPI_Comm inter, int remote, int is_client) {
+  MPI_Comm merged, copy, part, window_comm;
+  int all = 0, mine = -1, sum = 0;
+  CHECK_OK(MPI_Intercomm_merge(inter, is_client, &merged));
+  CHECK_OK(MPI_Comm_set_errhandler(merged, MPI_ERRORS_RETURN));
+  CHECK_OK(MPI_Comm_size(merged, &all));
+  CHECK_OK(MPI_Comm_rank(merged, &mine));
+  CHECK_EQ(all, size + remote);
+  CHECK_EQ(mine, is_client ? remote + rank : rank);
+  enum { kMany = 100000 };
+  int* const data = numbers(kMany, mine == 0 ? 5 : 0);
+  CHECK_OK(MPI_Bcast(data, kMany, MPI_INT, 0, merged));
+  CHECK_EQ(data[kMany - 1], kMany + 4);
+  for (int i = 0; i < kMany; ++i) data[i] = mine;
+  CHECK_OK(MPI_Allreduce(MPI_IN_PLACE, data, kMany, MPI_INT, MPI_SUM, merged));
+  CHECK_EQ(data[kMany / 2], all * (all - 1) / 2);
+  free(data);
+  int* const out = numbers(all, 1000 * mine);
+  int* const in = numbers(all, 0);
+  CHECK_OK(MPI_Alltoall(out, 1, MPI_INT, in, 1, MPI_INT, merged));
+  for (int i = 0; i < all; ++i) CHECK_EQ(in[i], 1000 * i + mine);
+  free(out);
+  free(in);
+  CHECK_OK(MPI_Comm_dup(merged, &copy));
+  CHECK_OK(MPI_Comm_split(copy, mine % 2, -mine, &part));
+  CHECK_OK(MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, part));
+  int expected = 0;
+  for (int i = mine % 2; i < all; i += 2) expected += i;
+  CHECK_EQ(sum, expected);
+  /* The two parts, whose leaders are of one job or of two. */
+  MPI_Comm again;
+  int leader_sum = 0;
+  CHECK_OK(MPI_Intercomm_create(part, 0, copy, mine % 2 == 0 ? (all - 1) / 2 * 2 + (all % 2 == 0) : (all - 1) / 2 * 2,
+                                9, &again));
+  CHECK_OK(MPI_Allreduce(&mine, &leader_sum, 1, MPI_INT, MPI_SUM, again));
+  CHECK_EQ(leader_sum, all * (all - 1) / 2 - expected);
+  CHECK_OK(MPI_Comm_free(&again));
+  CHECK_OK(MPI_Comm_split_type(merged, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &window_comm));
+  CHECK_OK(MPI_Comm_size(window_comm, &sum));
+  CHECK_EQ(sum, size);
+  CHECK_OK(MPI_Comm_free(&window_comm));
+  MPI_Win window = MPI_WIN_NULL;
+  CHECK_CLASS(MPI_Win_create(&sum, sizeof sum, 1, MPI_INFO_NULL, merged, &window), MPI_ERR_UNSUPPORTED_OPERATION);
+  CHECK_OK(MPI_Comm_free(&part));
+  CHECK_OK(MPI_Comm_free(&copy));
+  CHECK_OK(MPI_Comm_free(&merged));
+}
+
+static int is(const char* how, const char* what) { return how != NULL && strcmp(how, what) == 0; }
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  if (argc < 3) MPI_Abort(MPI_COMM_WORLD, 9);
+  const int is_client = strcmp(argv[1], "connect") == 0;
+  const char* const how = argc > 3 ? argv[3] : NULL;
+  const int rounds = is(how, "rounds") ? 20 : 1;
+  char port[MPI_MAX_PORT_NAME] = "";
+  const int root = size - 1;
+  if (!is_client && rank == root) {
+    CHECK_OK(MPI_Open_port(MPI_INFO_NULL, port));
+    put_port(argv[2], port);
+  }
+  if (is_client && rank == root) get_port(argv[2], port);
+  for (int round = 0; round < rounds; ++round) {
+    MPI_Comm inter = MPI_COMM_NULL;
+    const int code = is_client ? MPI_Comm_connect(port, MPI_INFO_NULL, root, MPI_COMM_WORLD, &inter)
+                               : MPI_Comm_accept(port, MPI_INFO_NULL, root, MPI_COMM_WORLD, &inter);
+    if (code != MPI_SUCCESS) {
+      char text[MPI_MAX_ERROR_STRING];
+      int length, error_class;
+      MPI_Error_class(code, &error_class);
+      MPI_Error_string(code, text, &length);
+      printf("rank %d: class %d: %s\n", rank, error_class, text);
+      MPI_Finalize();
+      return error_class == MPI_ERR_PORT ? 3 : 4;
+    }
+    int remote = 0;
+    CHECK_OK(MPI_Comm_remote_size(inter, &remote));
+    CHECK_OK(MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN));
+    if (how == NULL) {
+      messages(inter, remote);
+      collectives(inter, remote);
+      together(inter, remote, is_client);
+    } else {
+      collectives(inter, remote);
+    }
+    if (is(how, "die") && rank == root) raise(SIGKILL);
+    if (is(how, "abort") && rank == root) MPI_Abort(inter, 5);
+    if (is(how, "wait") || is(how, "die") || is(how, "abort")) MPI_Barrier(inter);
+    if (is(how, "apart")) {
+      /* The other side ends without a word, after it has left. */
+      CHECK_OK(MPI_Comm_disconnect(&inter));
+      if (is_client) MPI_Barrier(MPI_COMM_WORLD); /* all of its ranks have */
+      if (is_client) MPI_Abort(MPI_COMM_WORLD, 6);
+      usleep(300000);
+      break;
+    }
+    if (!is(how, "finalize")) CHECK_OK(MPI_Comm_disconnect(&inter));
+  }
+  if (!is_client && rank == root) CHECK_OK(MPI_Close_port(port));
+  MPI_Finalize();
+  if (check_failures == 0 && rank == 0) printf("met\n");
+  return check_result();
+}
