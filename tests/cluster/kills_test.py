@@ -66,7 +66,9 @@ class Kills(cluster.Case):
         if host == "h2":
             self.assertIn("h2" if what != "ranks" else "SIGKILL", errors, told)
         self.assert_nothing_left()
-        left = lambda: {*files()} - {*before}
+        # Its process above removes prted's folder. Here that one is below mpiexec, as hosts share a kernel, and may be ended with the job before.
+        may_stay = "/clump." if what == "the supervisor of prted" else None
+        left = lambda: {path for path in files() if not (may_stay and may_stay in path)} - {*before}
         self.wait_for(lambda: not left())
         self.assertEqual(left(), set(), told)
 

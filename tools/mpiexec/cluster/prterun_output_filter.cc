@@ -28,7 +28,8 @@ bool repeats_report(std::string_view line) {
 /// that prterun has closed, and what follows from a failure.
 bool is_noise(std::string_view line) {
   return line.find("plm:ssh: Warning: setpgid(") != line.npos || line.starts_with("[warn] Epoll ") ||
-         (line.starts_with('[') && line.find("] PRTE ERROR: ") != line.npos);
+         (line.starts_with('[') &&
+          (line.find("] PRTE ERROR: ") != line.npos || line.find("] PMIX ERROR: ") != line.npos));
 }
 
 bool has_address(const std::string& host) {

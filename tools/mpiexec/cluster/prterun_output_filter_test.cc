@@ -36,6 +36,13 @@ TEST(PrterunOutputFilter, LeavesOutWhatAnAgentHasReported) {
       "mpiexec: rank 3 failed\nafter\n");
 }
 
+// A daemon that ends while it connects: the report of the job says why.
+TEST(PrterunOutputFilter, DropsWhatItsLibrariesSayOfConnections) {
+  PrterunOutputFilter filter("", {"h0", "h1"});
+  EXPECT_EQ(filter.add("[h0:18592] PMIX ERROR: PMIX_ERR_UNREACH in file hdlr.c at line 121\nmpiexec: h1: x\n"),
+            "mpiexec: h1: x\n");
+}
+
 // Of descriptors that prterun has closed: libevent's words, not the job's.
 TEST(PrterunOutputFilter, LeavesOutWhatLibeventSays) {
   PrterunOutputFilter filter("", {"a", "b"});

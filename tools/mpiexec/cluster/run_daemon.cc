@@ -28,8 +28,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kDaemonGrace{1000};  ///< for prted, to end its ranks and remove its files
 
-/// For prted's files, which it leaves behind when it is killed; empty where the user has chosen one. The setting
-/// is for this host's prted only: on mpiexec's host it is another one (cluster.cc).
+/// For prted's files, which it leaves behind when it is killed; empty where the user has chosen one. The
+/// setting is for this host's prted only: on mpiexec's host it is another one (cluster.cc).
 std::string make_folder_of_daemon() {
   static constexpr const char* kRemote = "PRTE_MCA_prte_remote_tmpdir_base";
   if (std::getenv(kRemote) != nullptr || std::getenv("PRTE_MCA_prte_tmpdir_base") != nullptr) return {};
@@ -61,7 +61,8 @@ int code_of(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : 
   ::_exit(kExitCannotRun);
 }
 
-/// In the supervisor, until the command and what it has started have ended. `life` ends with the process above it.
+/// In the supervisor, until the command and what it has started have ended. `life` ends with the process above
+/// it.
 int supervise(const std::string& command, int life) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   ::prctl(PR_SET_NAME, "clump-supervise");
