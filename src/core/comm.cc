@@ -23,15 +23,11 @@ void Comm::hold_places() {
   net::LinkChannel& link = *owner.world.link;
   for (const Group* const one : {group.get(), remote_group.get()}) {
     for (int i = 0; one != nullptr && i < one->size(); ++i) {
-      if (!link.is_place(one->world_rank(i))) continue;
-      places_.push_back(one->world_rank(i));
-      link.hold(places_.back());
+      if (net::HeldPlace place = link.hold(one->world_rank(i))) places_.push_back(std::move(place));
     }
   }
 }
 
-Comm::~Comm() {
-  for (const int place : places_) owner.world.link->release(place);
-}
+Comm::~Comm() = default;
 
 }  // namespace clump::core

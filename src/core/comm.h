@@ -16,6 +16,7 @@
 #include "core/send_buffer.h"
 #include "core/tool_observer.h"
 #include "core/topology.h"
+#include "net/link/held_place.h"
 
 namespace clump::core {
 
@@ -107,7 +108,7 @@ class Comm final : public base::RefCounted {
   void hold_places();
 
   const Group& peers_;
-  std::vector<int> places_;  // the numbers of ranks of other jobs: they are kept as long as this lives
+  std::vector<net::HeldPlace> places_;  // of its ranks of other jobs
   std::atomic<std::uint32_t> collectives_{0}, partition_tags_{0}, checks_{0}, recorded_{0};
 };
 

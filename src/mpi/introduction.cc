@@ -1,7 +1,6 @@
 #include "mpi/introduction.h"
 
 #include <array>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -43,27 +42,6 @@ base::Status swap(const LeaderLink& link, std::span<int> ours, std::span<int> th
   return p2p::send_receive(other, layout_of(ours), other, layout_of(theirs));
 }
 
-/// A rank of another job that is met for the first time keeps its number until there is a communicator.
-class Held {
- public:
-  Held(const core::World& world, const LeaderLink& link) {
-    const int rank = link.comm->peers().world_rank(link.peer);
-    if (world.link == nullptr || !world.link->is_place(rank)) return;
-    link_ = world.link.get();
-    link_->hold(place_ = rank);
-  }
-  ~Held() {
-    if (link_ != nullptr) link_->release(place_);
-  }
-  Held(const Held&) = delete;
-  Held& operator=(const Held&) = delete;
-  bool is_of_other_job() const { return link_ != nullptr; }
-
- private:
-  net::LinkChannel* link_ = nullptr;
-  int place_ = 0;
-};
-
 std::vector<int> names_of(const core::World& world, const Group& group) {
   std::vector<int> names;
   for (int rank = 0; rank < group.size(); ++rank)
@@ -71,9 +49,10 @@ std::vector<int> names_of(const core::World& world, const Group& group) {
   return names;
 }
 
-/// The group that was told, with the numbers that its ranks have in this process.
+/// The group that was told, with the numbers that its ranks have in this process. `places` holds those of other
+/// jobs until there is a communicator.
 base::Status group_of(const core::World& world, const Introduction& told, core::Origin origin,
-                      base::Ref<const Group>& group) {
+                      std::vector<net::HeldPlace>& places, base::Ref<const Group>& group) {
   if (!told.has_names()) {
     group = Group::of(told.ranks, origin);
     return {};
@@ -81,7 +60,7 @@ base::Status group_of(const core::World& world, const Introduction& told, core::
   CLUMP_TRY(listen_to_jobs(world));
   std::vector<int> ranks;
   for (std::size_t at = 0; at < told.ranks.size(); at += PeerName::kInts) {
-    ranks.push_back(world.link->place_of(PeerName::from_ints(&told.ranks[at])));
+    places.push_back(world.link->hold_place_of(PeerName::from_ints(&told.ranks[at]), ranks.emplace_back()));
     if (ranks.back() < 0)
       return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
                         "a process can be connected to {} ranks of other jobs at a time, and this would be more",
@@ -100,10 +79,10 @@ bool first_counts(const Introduction& ours, const Introduction& theirs, bool is_
 }
 
 /// What a leader does with the other one. The groups must not overlap.
-base::Status meet(core::World& world, const LeaderLink& link, bool is_of_other_job, const Group& local,
-                  Introduction& ours, Introduction& theirs) {
+base::Status meet(core::World& world, const LeaderLink& link, const Group& local, Introduction& ours,
+                  Introduction& theirs) {
   // Once ranks of other jobs are known, any group may have some.
-  const bool knows_others = world.link != nullptr && (is_of_other_job || world.link->has_places());
+  const bool knows_others = world.link != nullptr && (link.place || world.link->has_places());
   const auto allocate = [&] {
     return knows_others ? world.allocate_crossing_context() : world.allocate_context();
   };
@@ -117,8 +96,9 @@ base::Status meet(core::World& world, const LeaderLink& link, bool is_of_other_j
   ours.ranks = ours.has_names() ? names_of(world, local) : local.world_ranks();
   theirs.make_room();
   CLUMP_TRY(swap(link, ours.ranks, theirs.ranks));
+  std::vector<net::HeldPlace> places;
   base::Ref<const Group> remote;
-  CLUMP_TRY(group_of(world, theirs, local.origin(), remote));
+  CLUMP_TRY(group_of(world, theirs, local.origin(), places, remote));
   for (int rank = 0; rank < remote->size(); ++rank)
     if (local.rank_of(remote->world_rank(rank)) != MPI_UNDEFINED)
       return base::fail(MPI_ERR_COMM, "rank {} of the job is in both groups; they must be disjoint",
@@ -148,18 +128,15 @@ base::Status introduce(const coll::Members& members, int leader,
   const Group& local = members.group;
   Introduction ours, theirs;
   base::Status learnt;
-  std::optional<Held> held;
+  LeaderLink link;
   if (members.rank == leader) {
-    LeaderLink link;
     learnt = find(link);
-    if (learnt.ok()) {
-      held.emplace(self.world, link);
-      learnt = meet(self.world, link, held->is_of_other_job(), local, ours, theirs);
-    }
+    if (learnt.ok()) learnt = meet(self.world, link, local, ours, theirs);
   }
   CLUMP_TRY(pass_on(members, leader, learnt, theirs));
+  std::vector<net::HeldPlace> places;
   base::Ref<const Group> remote;
-  CLUMP_TRY(group_of(self.world, theirs, local.origin(), remote));
+  CLUMP_TRY(group_of(self.world, theirs, local.origin(), places, remote));
   *newintercomm = self.add(
       make_comm(heritage, theirs.contexts(), base::Ref<const Group>(&local), std::move(remote)));
   return {};

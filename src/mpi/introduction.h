@@ -7,6 +7,7 @@
 #include "coll/schedule/agree.h"
 #include "core/rank.h"
 #include "mpi/new_comm.h"
+#include "net/link/held_place.h"
 
 namespace clump::mpi {
 
@@ -15,6 +16,7 @@ struct LeaderLink {
   core::Comm* comm = nullptr;
   int peer = MPI_PROC_NULL;
   int tag = 0;
+  net::HeldPlace place;  ///< of the other leader, if it is of another job
 };
 
 /// The intercommunicator of the members' group and the one that its leader meets. `find` says where; only the

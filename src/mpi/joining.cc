@@ -85,14 +85,15 @@ Status comm_join(core::Rank& self, int fd, MPI_Comm* intercomm) {
   CLUMP_TRY(greet(fd, ours, theirs));
   if (theirs.mark != ours.mark)
     return base::fail(MPI_ERR_OTHER, "(fd = {}): the other side is not in MPI_Comm_join of Clump", fd);
+  net::HeldPlace place;
   if (theirs.job != ours.job) {
     // It cannot be reached: the standard asks for no error then.
     if (ours.name.job.id == 0 || theirs.name.job.id == 0) return {};
-    CLUMP_TRY(reach(self.world, theirs.name, fmt::format("(fd = {})", fd), theirs.rank));
+    CLUMP_TRY(reach(self.world, theirs.name, fmt::format("(fd = {})", fd), theirs.rank, place));
   }
   const int tag = kFirstTag + static_cast<int>((ours.draw ^ theirs.draw) & kTags);
   const auto find = [&](LeaderLink& link) -> Status {
-    link = {self.comm_job.get(), theirs.rank, tag};
+    link = {self.comm_job.get(), theirs.rank, tag, std::move(place)};
     return {};
   };
   return introduce(coll::Members(*self.comm_self), 0, find, *self.comm_self, intercomm);

@@ -245,17 +245,12 @@ void OpenPorts::asked(int rank, std::span<const std::byte> bytes) {
   thread->over.signal();
 }
 
-/// The rank of a port of another job is not needed, if no communicator has come of it.
-void leave(const Rank& self, int server) {
-  net::LinkChannel* const link = self.world.link.get();
-  if (link != nullptr && link->is_place(server)) link->drop(server);
-}
-
 /// A client's question, until it is answered. It deletes itself if the client has given up.
 class ConnectRequest final : public p2p::ReceiveOperation, net::ProgressTask {
  public:
-  ConnectRequest(Rank& self, const PortName& name)
-      : self_(self), server_(name.rank), number_(next_question()) {
+  /// `place`: of the server, if it is of another job.
+  ConnectRequest(Rank& self, const PortName& name, net::HeldPlace place)
+      : self_(self), server_(name.rank), number_(next_question()), place_(std::move(place)) {
     static_cast<void>(completion.abandon());  // no thread waits for it as a request: see end_abandoned()
     begin(job_address(self, server_, JobTag::kAnswer, number_),
           {&answer_, sizeof answer_, datatype::predefined(MPI_BYTE)});
@@ -265,6 +260,7 @@ class ConnectRequest final : public p2p::ReceiveOperation, net::ProgressTask {
 
   std::uint32_t number() const { return number_; }
   Answer answer() const { return answer_; }
+  net::HeldPlace take_place() { return std::move(place_); }
   /// Waits for the answer; false if it has not come by then: the object is not the caller's any more.
   bool wait_until(std::chrono::steady_clock::time_point limit);
   void wait() { over_.wait(); }
@@ -282,13 +278,13 @@ class ConnectRequest final : public p2p::ReceiveOperation, net::ProgressTask {
       return;
     }
     if (answer_ == Answer::kAccepted) confirm(false);
-    leave(self_, server_);
     delete this;
   }
 
   Rank& self_;
   const int server_;
   const std::uint32_t number_;
+  net::HeldPlace place_;  // the server has a number as long as its answer is missing
   Answer answer_ = Answer::kNotOpen;
   std::atomic<State> state_{kAsked};
   fiber::Completion over_;
@@ -369,15 +365,16 @@ Status request_connection(Rank& self, const char* port_name, MPI_Info info_handl
   CLUMP_TRY(timeout_of(info, seconds));
   const bool is_of_other_job = name.job != job_name();
   const Expecting expecting(is_of_other_job ? self.world.link.get() : nullptr);
+  net::HeldPlace place;
   if (is_of_other_job)
     CLUMP_TRY(reach(self.world, {name.link, name.rank, name.process},
-                    fmt::format("(port_name = \"{}\")", text_of(port_name)), name.rank));
+                    fmt::format("(port_name = \"{}\")", text_of(port_name)), name.rank, place));
   // A rank of this process that has never opened a port takes no questions.
   const auto& server = self.world.ranks[static_cast<std::size_t>(name.rank)];
   if (server != nullptr && server->ports.load(std::memory_order_acquire) == nullptr)
     return why_not(Answer::kNotOpen, port_name);
 
-  auto* const question = new ConnectRequest(self, name);
+  auto* const question = new ConnectRequest(self, name, std::move(place));
   if (seconds < 0) {
     question->wait();
   } else {
@@ -389,10 +386,9 @@ Status request_connection(Rank& self, const char* port_name, MPI_Info info_handl
                         text_of(port_name), seconds);
   }
   const Answer answer = question->answer();
-  link = {self.comm_job.get(), name.rank, static_cast<int>(question->number())};
+  link = {self.comm_job.get(), name.rank, static_cast<int>(question->number()), question->take_place()};
   if (answer == Answer::kAccepted) question->confirm(true);
   delete question;
-  if (answer != Answer::kAccepted) leave(self, name.rank);
   return answer == Answer::kAccepted ? Status() : why_not(answer, port_name);
 }
 
@@ -409,6 +405,7 @@ Status accept(Rank& self, const char* port_name, LeaderLink& link) {
   for (;;) {
     Visitor visitor;
     CLUMP_TRY(ports->next(name, visitor));
+    const bool is_of_other_job = self.world.link != nullptr && self.world.link->is_place(visitor.rank);
     const Answer answer = Answer::kAccepted;
     tell(self, visitor.rank, JobTag::kAnswer, visitor.question, as_bytes(answer));
     bool is_there = false;
@@ -416,8 +413,10 @@ Status accept(Rank& self, const char* port_name, LeaderLink& link) {
     CLUMP_TRY(p2p::receive(job_address(self, visitor.rank, JobTag::kConfirm, visitor.question),
                            {&is_there, sizeof is_there, datatype::predefined(MPI_BYTE)}, operation));
     ports->confirmed(visitor);
-    link = {self.comm_job.get(), visitor.rank, static_cast<int>(visitor.question)};
-    if (is_there) return {};
+    if (!is_there) continue;
+    link = {self.comm_job.get(), visitor.rank, static_cast<int>(visitor.question), {}};
+    if (is_of_other_job) link.place = self.world.link->hold(visitor.rank);
+    if (!is_of_other_job || link.place) return {};  // otherwise its process has just ended
   }
 }
 
@@ -437,7 +436,8 @@ Status listen_to_jobs(const core::World& world) {
   return world.link != nullptr ? world.link->listen() : Status();
 }
 
-Status reach(const core::World& world, const net::link::PeerName& name, const std::string& what, int& rank) {
+Status reach(const core::World& world, const net::link::PeerName& name, const std::string& what, int& rank,
+             net::HeldPlace& place) {
   if (const std::string why = why_no_other_jobs(); !why.empty())
     return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
                       "{}: it is of another job, and none can be connected to this one: {}", what, why);
@@ -446,7 +446,7 @@ Status reach(const core::World& world, const net::link::PeerName& name, const st
   CLUMP_TRY(listen_to_jobs(world));
   const Status connected = world.link->connect(name);
   if (!connected.ok()) return base::fail(MPI_ERR_PORT, "{}: {}", what, base::message_of(connected.code()));
-  rank = world.link->place_of(name);
+  place = world.link->hold_place_of(name, rank);
   if (rank >= 0) return {};
   return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
                     "{}: a process can be connected to {} ranks of other jobs at a time, and is", what,

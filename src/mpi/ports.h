@@ -25,8 +25,9 @@ void forget_visitor(core::World& world, int rank);
 
 /// Lets other jobs connect to this process.
 base::Status listen_to_jobs(const core::World& world);
-/// The number here of a rank of another job, to which this process is connected then. `what` is where a
-/// message for the user begins: "(port_name = ...)".
-base::Status reach(const core::World& world, const net::link::PeerName& name, const std::string& what, int& rank);
+/// The number here of a rank of another job, to which this process is connected then, and its place. `what` is
+/// where a message for the user begins: "(port_name = ...)".
+base::Status reach(const core::World& world, const net::link::PeerName& name, const std::string& what, int& rank,
+                   net::HeldPlace& place);
 
 }  // namespace clump::mpi

@@ -124,11 +124,11 @@ static void together(MPI_Comm inter, int remote, int is_client) {
   int expected = 0;
   for (int i = mine % 2; i < all; i += 2) expected += i;
   CHECK_EQ(sum, expected);
-  /* The two parts, whose leaders are of one job or of two. */
+  /* The two parts, whose leaders, the last even and the last odd rank, are of one job or of two. */
   MPI_Comm again;
   int leader_sum = 0;
-  CHECK_OK(MPI_Intercomm_create(part, 0, copy, mine % 2 == 0 ? (all - 1) / 2 * 2 + (all % 2 == 0) : (all - 1) / 2 * 2,
-                                9, &again));
+  const int last_even = (all - 1) / 2 * 2, last_odd = all / 2 * 2 - 1;
+  CHECK_OK(MPI_Intercomm_create(part, 0, copy, mine % 2 == 0 ? last_odd : last_even, 9, &again));
   CHECK_OK(MPI_Allreduce(&mine, &leader_sum, 1, MPI_INT, MPI_SUM, again));
   CHECK_EQ(leader_sum, all * (all - 1) / 2 - expected);
   CHECK_OK(MPI_Comm_free(&again));

@@ -41,12 +41,22 @@ LinkChannel::LinkChannel(Setup setup)
       setup_(std::move(setup)),
       address_(link_address(setup_.job, setup_.process)),
       traffic_(static_cast<std::size_t>(setup_.first_place + setup_.places)),
-      places_(std::make_unique<Place[]>(static_cast<std::size_t>(setup_.places))) {
+      places_(static_cast<std::size_t>(setup_.places)) {
   set_lane_limit(kMostEager);
   set_least_eager(kMostEager);
 }
 
 LinkChannel::~LinkChannel() = default;
+
+HeldPlace& HeldPlace::operator=(HeldPlace&& other) noexcept {
+  std::swap(channel_, other.channel_);
+  std::swap(place_, other.place_);
+  return *this;
+}
+
+HeldPlace::~HeldPlace() {
+  if (channel_ != nullptr) channel_->release(place_);
+}
 
 void LinkChannel::expect(int change) {
   // The thread of the link may wake ranks: it counts as one of theirs.
@@ -70,14 +80,13 @@ LinkChannel::PeerRef LinkChannel::peer_of(const JobName& job, int process) {
   PeerRef& known = peers_[{job, process}];
   if (known != nullptr) {
     const std::lock_guard lock(known->mutex);
-    if (known->state != Peer::State::kOver && !known->we_left) return known;
+    if (known->state != Peer::State::kOver) return known;
   }
   return known = std::make_shared<Peer>(job, process);
 }
 
+/// The caller has the lock. -1: there is no room.
 int LinkChannel::place_of(const PeerName& name) {
-  if (name.job == setup_.job) return name.rank;
-  const std::lock_guard lock(mutex_);
   if (const auto known = numbers_.find(name); known != numbers_.end()) return known->second;
   if (!start().ok()) return -1;
   for (int i = setup_.places - 1; i >= 0; --i) {
@@ -85,10 +94,6 @@ int LinkChannel::place_of(const PeerName& name) {
     const int number = setup_.first_place + i;
     if (place.peer != nullptr || !setup_.take_place(number)) continue;
     place = {peer_of(name.job, name.process), name};
-    {
-      const std::lock_guard of_peer(place.peer->mutex);
-      ++place.peer->places;
-    }
     numbers_[name] = number;
     any_.store(true, std::memory_order_relaxed);
     return number;
@@ -96,57 +101,71 @@ int LinkChannel::place_of(const PeerName& name) {
   return -1;
 }
 
-void LinkChannel::hold(int number) {
+/// A process that has left sends nothing that needs a place, but for answers to a rank that has given it up.
+int LinkChannel::place_of_sender(const PeerRef& peer, int rank) {
+  const std::lock_guard lock(mutex_);
+  const PeerName name{peer->job, rank, peer->process};
+  if (const auto known = numbers_.find(name); known != numbers_.end()) return known->second;
+  {
+    const std::lock_guard of_peer(peer->mutex);
+    if (!peer->is_here) return -1;
+  }
+  return place_of(name);
+}
+
+HeldPlace LinkChannel::hold_place_of(const PeerName& name, int& number) {
+  number = name.rank;
+  if (name.job == setup_.job) return {};
   bool is_first = false;
   {
     const std::lock_guard lock(mutex_);
-    Place& place = places_[static_cast<std::size_t>(number - setup_.first_place)];
-    is_first = place.holds++ == 0;
-    place.was_held = true;
+    number = place_of(name);
+    if (number < 0) return {};
+    is_first = add_hold(places_[static_cast<std::size_t>(number - setup_.first_place)]);
   }
   if (is_first) expect(1);
+  return HeldPlace(*this, number);
+}
+
+HeldPlace LinkChannel::hold(int number) {
+  bool is_first = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (number < setup_.first_place) return {};
+    Place& place = places_[static_cast<std::size_t>(number - setup_.first_place)];
+    if (place.peer == nullptr) return {};
+    is_first = add_hold(place);
+  }
+  if (is_first) expect(1);
+  return HeldPlace(*this, number);
+}
+
+/// The caller has the lock. Whether it is the first one.
+bool LinkChannel::add_hold(Place& place) {
+  if (place.holds++ > 0) return false;
+  const std::lock_guard of_peer(place.peer->mutex);
+  ++place.peer->held_places;
+  return true;
 }
 
 void LinkChannel::release(int number) {
   {
     const std::lock_guard lock(mutex_);
-    if (--places_[static_cast<std::size_t>(number - setup_.first_place)].holds > 0) return;
+    Place& place = places_[static_cast<std::size_t>(number - setup_.first_place)];
+    if (--place.holds > 0) return;
+    const PeerRef peer = place.peer;
+    const std::lock_guard of_peer(peer->mutex);
+    if (--peer->held_places == 0 && std::exchange(peer->we_are_here, false))
+      post_locked(*peer, PendingFrame::copied({.kind = Kind::kBye}, {}, 0));
+    if (!peer->is_here) free_place(place);
   }
-  free_place(number, true);
   expect(-1);
 }
 
-void LinkChannel::drop(int number) {
-  {
-    const std::lock_guard lock(mutex_);
-    const Place& place = places_[static_cast<std::size_t>(number - setup_.first_place)];
-    if (place.peer == nullptr || place.holds > 0) return;
-  }
-  free_place(number, true);
-}
-
-/// With the last place of a process this one leaves it.
-void LinkChannel::free_place(int number, bool tell) {
-  PeerRef peer;
-  bool leaves = false;
-  {
-    const std::lock_guard lock(mutex_);
-    Place& place = places_[static_cast<std::size_t>(number - setup_.first_place)];
-    if (place.peer == nullptr || place.holds > 0) return;
-    peer = std::move(place.peer);
-    numbers_.erase(place.name);
-    place = {};
-    const std::lock_guard of_peer(peer->mutex);
-    if (--peer->places > 0) return;
-    const auto known = peers_.find({peer->job, peer->process});
-    if (known != peers_.end() && known->second == peer) peers_.erase(known);
-    leaves = peer->state != Peer::State::kNew && peer->state != Peer::State::kOver;
-    if (!leaves) peer->we_left = true;
-  }
-  if (!leaves || !tell) return;
-  post(*peer, PendingFrame::copied({.kind = Kind::kBye}, {}, 0));
-  const std::lock_guard lock(peer->mutex);
-  peer->we_left = true;
+/// The caller has the lock.
+void LinkChannel::free_place(Place& place) {
+  numbers_.erase(place.name);
+  place = {};
 }
 
 base::Status LinkChannel::new_context(std::uint32_t& context) {
@@ -169,11 +188,18 @@ base::Status LinkChannel::new_context(std::uint32_t& context) {
   return {};
 }
 
-Frame LinkChannel::frame_of(Kind kind, Route route, const Envelope& envelope, Count bytes) const {
-  const Place& place = places_[static_cast<std::size_t>(route.destination - setup_.first_place)];
+/// The process of a rank of another job, and the rank's number there; null: it has no place any more.
+LinkChannel::PeerRef LinkChannel::find(int number, int& rank) const {
+  const std::lock_guard lock(mutex_);
+  const Place& place = places_[static_cast<std::size_t>(number - setup_.first_place)];
+  rank = place.name.rank;
+  return place.peer;
+}
+
+Frame LinkChannel::frame_of(Kind kind, Route route, int destination, const Envelope& envelope, Count bytes) {
   return {.kind = kind,
           .source = route.source,
-          .destination = place.name.rank,
+          .destination = destination,
           .context = envelope.context(),
           .envelope_source = envelope.source(),
           .tag = envelope.tag(),
@@ -182,9 +208,10 @@ Frame LinkChannel::frame_of(Kind kind, Route route, const Envelope& envelope, Co
 
 bool LinkChannel::try_send(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload) {
   if (bytes > lane_limit() || bytes > kMostEager) return false;
-  Peer* const peer = places_[static_cast<std::size_t>(route.destination - setup_.first_place)].peer.get();
+  int rank = 0;
+  const PeerRef peer = find(route.destination, rank);
   if (peer == nullptr) return false;
-  const Frame frame = frame_of(Kind::kEager, route, envelope, bytes);
+  const Frame frame = frame_of(Kind::kEager, route, rank, envelope, bytes);
   Traffic& traffic = traffic_[static_cast<std::size_t>(route.source)];
   {
     const std::lock_guard lock(peer->mutex);
@@ -203,12 +230,13 @@ bool LinkChannel::try_send(Route route, Envelope envelope, Count bytes, const da
 
 void LinkChannel::send(Route route, SendRequest& message) {
   Traffic& traffic = traffic_[static_cast<std::size_t>(route.source)];
-  Peer* const peer = places_[static_cast<std::size_t>(route.destination - setup_.first_place)].peer.get();
+  int rank = 0;
+  const PeerRef peer = find(route.destination, rank);
   if (peer == nullptr) return message.released();  // no communicator has the place: nobody waits there
   if (!message.synchronous && try_send(route, message.envelope, message.bytes, message.payload))
     return message.released();
   traffic[Way::kReference].add(message.bytes);
-  Frame frame = frame_of(Kind::kRts, route, message.envelope, message.bytes);
+  Frame frame = frame_of(Kind::kRts, route, rank, message.envelope, message.bytes);
   frame.message = address_of(&message);
   PendingFrame rts = PendingFrame::copied(frame, {}, 0);
   rts.set_announced(message);
@@ -216,7 +244,8 @@ void LinkChannel::send(Route route, SendRequest& message) {
 }
 
 bool LinkChannel::retract(Route route, SendRequest& message) {
-  Peer* const peer = places_[static_cast<std::size_t>(route.destination - setup_.first_place)].peer.get();
+  int rank = 0;
+  const PeerRef peer = find(route.destination, rank);
   if (peer == nullptr) return false;
   {
     const std::lock_guard lock(peer->mutex);
@@ -229,7 +258,7 @@ bool LinkChannel::retract(Route route, SendRequest& message) {
       return true;
     }
   }
-  Frame frame = frame_of(Kind::kCancel, route, message.envelope, message.bytes);
+  Frame frame = frame_of(Kind::kCancel, route, rank, message.envelope, message.bytes);
   frame.message = address_of(&message);
   post(*peer, PendingFrame::copied(frame, {}, 0));
   return false;
@@ -248,21 +277,26 @@ void LinkChannel::post(Peer& peer, PendingFrame what) {
   bool is_done = false;
   {
     const std::lock_guard lock(peer.mutex);
-    if (peer.state == Peer::State::kOver) {
-      is_done = true;  // the process is gone, in order: it has left before
-    } else if (peer.state == Peer::State::kOpen && peer.backlog.empty()) {
-      is_done = what.write(peer.out->socket()) == 1;
-    }
-    if (!is_done) {
-      peer.held += what.held();
-      peer.backlog.push_back(std::move(what));
-      note_backlog(peer);
-      std::string why;
-      if (peer.state == Peer::State::kNew) begin_connecting(peer, why);
-      if (peer.state == Peer::State::kOpen) watch(*peer.out, true);
-    }
+    is_done = post_locked(peer, std::move(what));
   }
   if (is_done && message != nullptr) message->released();
+}
+
+/// The caller has the peer's lock. True: nothing of it waits in the backlog.
+bool LinkChannel::post_locked(Peer& peer, PendingFrame what) {
+  if (peer.state == Peer::State::kOver) return true;  // the process is gone, in order: it has left before
+  if (peer.held_places > 0 && !std::exchange(peer.we_are_here, true))
+    post_locked(peer, PendingFrame::copied({.kind = Kind::kHere}, {}, 0));
+  if (peer.state == Peer::State::kOpen && peer.backlog.empty() &&
+      what.write(peer.connections.front()->socket()) == 1)
+    return true;
+  peer.held += what.held();
+  peer.backlog.push_back(std::move(what));
+  note_backlog(peer);
+  std::string why;
+  if (peer.state == Peer::State::kNew) begin_connecting(peer, why);
+  if (peer.state == Peer::State::kOpen) watch(*peer.connections.front(), true);
+  return false;
 }
 
 }  // namespace clump::net

@@ -6,8 +6,9 @@
 //
 // A rank of another job gets a number of this process in the room for ranks that join (a *place*), so routes,
 // groups and matchers treat it as any rank. Each process numbers them by itself: what crosses processes is a
-// PeerName. A place lives as long as a communicator has it (hold(), release()). With the last place of a process
-// the connection ends, in order (kBye). If the other side ends it first without that, lost() is called.
+// PeerName. A place lives as long as something holds it here (HeldPlace: a communicator, a question at a port), or
+// the other process holds places of this one (Peer::is_here). With its last held place of a process this one says
+// so (kBye), and the connection stays for the next time. lost() is called for a process that ends without that.
 #pragma once
 
 #include <atomic>
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "net/channel.h"
+#include "net/link/held_place.h"
 #include "net/link/peer.h"
 #include "net/link/peer_name.h"
 
@@ -37,10 +39,9 @@ class LinkChannel final : public Channel {
     std::function<int(int rank)> process_of;   ///< of a rank of this job
     std::function<Sink*(int rank)> find_sink;  ///< null: it is no rank of this process
     std::function<bool(int place)> take_place;  ///< before a place is used; false: it is not free
-    /// A process that has left without a word, though ranks here still had communicators with its ranks.
-    /// `why`: what is known of it.
+    /// A process that has ended without a word, though places of its ranks are held. `why`: what is known of it.
     std::function<void(int place, const link::PeerName& name, const std::string& why)> lost;
-    /// A place is free again whose process has ended before any communicator had it.
+    /// The process of this place has left or ended, and nothing here holds the place.
     std::function<void(int place)> gone;
   };
   explicit LinkChannel(Setup setup);
@@ -51,17 +52,15 @@ class LinkChannel final : public Channel {
   /// Connects to the process of a rank, and waits until it has let this one in.
   base::Status connect(const link::PeerName& name);
 
-  /// The place of a rank of another job, or the number of one of this job. -1: there is no room.
-  int place_of(const link::PeerName& name);
+  /// The place of a rank of another job, which is held from now on; or the number of one of this job, which
+  /// needs none. -1: there is no room.
+  [[nodiscard]] HeldPlace hold_place_of(const link::PeerName& name, int& number);
+  /// Holds a place that is there. False (of what is returned): it is not, any more.
+  [[nodiscard]] HeldPlace hold(int number);
   link::PeerName name_of(int rank) const;
   /// Whether there has ever been a place.
   bool has_places() const { return any_.load(std::memory_order_relaxed); }
   bool is_place(int rank) const;
-  /// A communicator has, or has no longer, this place.
-  void hold(int place);
-  void release(int place);
-  /// A place that no communicator has had yet is not needed.
-  void drop(int place);
   /// How many times something waits for other jobs (open ports ...), which is then no deadlock. `change`: 1 or
   /// -1.
   void expect(int change);
@@ -81,6 +80,7 @@ class LinkChannel final : public Channel {
   bool drain(int) override { return false; }
 
  private:
+  friend class HeldPlace;
   friend class link::Connection;
   friend class link::LinkRendezvous;
   using PeerRef = std::shared_ptr<link::Peer>;
@@ -88,7 +88,6 @@ class LinkChannel final : public Channel {
     PeerRef peer;
     link::PeerName name;
     int holds = 0;
-    bool was_held = false;
   };
 
   base::Status start();
@@ -99,17 +98,23 @@ class LinkChannel final : public Channel {
   void handle(link::Connection& connection, std::uint32_t events);
 
   PeerRef peer_of(const link::JobName& job, int process);
-  void free_place(int place, bool tell);
-  void forget_unheld(const PeerRef& peer);
+  int place_of(const link::PeerName& name);
+  int place_of_sender(const PeerRef& peer, int rank);
+  bool add_hold(Place& place);
+  void release(int number);
+  void free_place(Place& place);
+  void free_unheld(const PeerRef& peer);
 
   void post(link::Peer& peer, link::PendingFrame what);
+  bool post_locked(link::Peer& peer, link::PendingFrame what);
   bool begin_connecting(link::Peer& peer, std::string& why);
   void flush(link::Peer& peer);
   void close(link::Connection& connection);
   void end_peer(const PeerRef& peer, std::string why);
   void watch(const link::Connection& connection, bool writing);
   void note_backlog(link::Peer& peer);
-  link::Frame frame_of(link::Kind kind, Route route, const Envelope& envelope, Count bytes) const;
+  PeerRef find(int number, int& rank) const;
+  static link::Frame frame_of(link::Kind kind, Route route, int destination, const Envelope& envelope, Count bytes);
 
   // For link::Connection: what has come.
   bool greet(link::Connection& connection, std::span<const std::byte> bytes);
@@ -124,6 +129,7 @@ class LinkChannel final : public Channel {
   mutable std::mutex mutex_;  // guards what follows; before a Peer's
   bool started_ = false;
   bool listens_ = false;
+  std::vector<Place> places_;
   std::map<link::PeerName, int> numbers_;
   std::map<std::pair<link::JobName, int>, PeerRef> peers_;
   std::uint32_t context_ = 0;
@@ -132,7 +138,6 @@ class LinkChannel final : public Channel {
   std::mutex retry_mutex_;  // guards the next; after a Peer's
   std::vector<PeerRef> retrying_;
 
-  std::unique_ptr<Place[]> places_;  // an entry is not changed while a communicator has it
   int events_ = -1, wake_ = -1, listener_ = -1;
 };
 

@@ -37,7 +37,7 @@ void wait_for(const std::function<bool()>& condition) {
 }
 
 /// Keeps what arrives; fetches what is announced, if it is to.
-class Keeper final : public Sink {
+class Receiver final : public Sink {
  public:
   struct Message {
     Envelope envelope;
@@ -112,7 +112,7 @@ struct Job {
     setup.places = places;
     setup.job_context = kJobContext;
     setup.process_of = [](int) { return 0; };
-    setup.find_sink = [this](int rank) { return rank == 0 ? &keeper : nullptr; };
+    setup.find_sink = [this](int rank) { return rank == 0 ? &receiver : nullptr; };
     setup.take_place = [](int) { return true; };
     setup.lost = [this](int, const PeerName& of, const std::string&) {
       lost = of;
@@ -124,7 +124,7 @@ struct Job {
   PeerName rank() const { return {name, 0, 0}; }
 
   JobName name;
-  Keeper keeper;
+  Receiver receiver;
   std::atomic<int> losses{0}, departures{0};
   PeerName lost;
   LinkChannel* channel;
@@ -136,9 +136,8 @@ class Link : public testing::Test {
   void meet() {
     ASSERT_TRUE(server.channel->listen().ok());
     ASSERT_TRUE(client.channel->connect(server.rank()).ok());
-    place = client.channel->place_of(server.rank());
+    held = client.channel->hold_place_of(server.rank(), place);
     ASSERT_EQ(place, 4);  // from the last one down
-    client.channel->hold(place);
   }
   void send(int value, std::uint32_t context = kContext) {
     std::vector<int> values{value};
@@ -149,21 +148,22 @@ class Link : public testing::Test {
   Job& server = *new Job;
   Job& client = *new Job;
   int place = -1;
+  HeldPlace held;
 };
 
 TEST_F(Link, MessagesComeInOrder) {
   meet();
   for (int i = 0; i < 1000; ++i) send(i);
-  wait_for([&] { return server.keeper.count() == 1000; });
-  for (int i = 0; i < 1000; ++i) EXPECT_EQ(server.keeper.at(static_cast<std::size_t>(i)).values.at(0), i);
-  EXPECT_EQ(server.keeper.at(0).envelope, Envelope(kContext, 0, 3));
+  wait_for([&] { return server.receiver.count() == 1000; });
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(server.receiver.at(static_cast<std::size_t>(i)).values.at(0), i);
+  EXPECT_EQ(server.receiver.at(0).envelope, Envelope(kContext, 0, 3));
 }
 
 TEST_F(Link, SourceInTheContextOfTheJobIsAPlace) {
   meet();
   send(1, kJobContext | 1);
-  wait_for([&] { return server.keeper.count() == 1; });
-  EXPECT_EQ(server.keeper.at(0).envelope.source(), 4);
+  wait_for([&] { return server.receiver.count() == 1; });
+  EXPECT_EQ(server.receiver.at(0).envelope.source(), 4);
   EXPECT_EQ(server.channel->name_of(4), client.rank());
 }
 
@@ -177,13 +177,13 @@ TEST_F(Link, LongMessageIsPulled) {
   message.payload = ints(values);
   EXPECT_FALSE(client.channel->try_send({0, place}, message.envelope, message.bytes, message.payload));
   client.channel->send({0, place}, message);
-  wait_for([&] { return server.keeper.count() == 1 && message.is_released; });
-  EXPECT_EQ(server.keeper.at(0).values, values);
+  wait_for([&] { return server.receiver.count() == 1 && message.is_released; });
+  EXPECT_EQ(server.receiver.at(0).values, values);
 }
 
 TEST_F(Link, WhatNoReceiveWantsCanBeCancelled) {
   meet();
-  server.keeper.waits = true;
+  server.receiver.waits = true;
   std::vector<int> values(3);
   Send message;
   message.envelope = Envelope(kContext, 0, 3);
@@ -191,7 +191,7 @@ TEST_F(Link, WhatNoReceiveWantsCanBeCancelled) {
   message.bytes = 12;
   message.payload = ints(values);
   client.channel->send({0, place}, message);
-  wait_for([&] { return server.keeper.kept() != nullptr; });
+  wait_for([&] { return server.receiver.kept() != nullptr; });
   EXPECT_FALSE(client.channel->retract({0, place}, message));
   wait_for([&] { return message.is_cancelled.load(); });
   EXPECT_FALSE(message.is_released);
@@ -199,7 +199,7 @@ TEST_F(Link, WhatNoReceiveWantsCanBeCancelled) {
 
 TEST_F(Link, CrowdedReceiverHasMessagesAnnounced) {
   meet();
-  server.keeper.become_crowded(true);
+  server.receiver.become_crowded(true);
   send(1);
   std::vector<int> values{2};
   wait_for([&] {
@@ -231,35 +231,34 @@ TEST_F(Link, NobodyListens) {
 }
 
 TEST_F(Link, LaterListenerIsWaitedFor) {
-  place = client.channel->place_of(server.rank());
-  client.channel->hold(place);
+  held = client.channel->hold_place_of(server.rank(), place);
   send(5);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   EXPECT_FALSE(client.channel->is_flushed());
   ASSERT_TRUE(server.channel->listen().ok());
-  wait_for([&] { return server.keeper.count() == 1 && client.channel->is_flushed(); });
+  wait_for([&] { return server.receiver.count() == 1 && client.channel->is_flushed(); });
 }
 
 TEST_F(Link, PartingIsNoLoss) {
   meet();
   send(1, kJobContext | 1);  // the server gets a place for the client's rank
-  wait_for([&] { return server.keeper.count() == 1; });
-  server.channel->hold(4);
-  client.channel->release(place);
-  server.channel->release(4);
+  wait_for([&] { return server.receiver.count() == 1; });
+  HeldPlace of_client = server.channel->hold(4);
+  held = {};
+  of_client = {};
   wait_for([&] { return !server.channel->is_expecting() && !client.channel->is_expecting(); });
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   EXPECT_EQ(server.losses + client.losses, 0);
   EXPECT_FALSE(client.channel->is_place(place));
-  meet();  // once more, by a new connection
+  meet();  // once more, by the same connection
   send(2, kJobContext | 1);
-  wait_for([&] { return server.keeper.count() == 2; });
+  wait_for([&] { return server.receiver.count() == 2; });
 }
 
 TEST_F(Link, StrangerThatLeavesIsNoLoss) {
   meet();
   send(1);
-  wait_for([&] { return server.keeper.count() == 1; });
+  wait_for([&] { return server.receiver.count() == 1; });
   const int other = link::connected_socket(link::link_address(server.name, 0));
   ASSERT_GE(other, 0);
   ::close(other);  // one that has not said who it is does not matter
@@ -267,15 +266,35 @@ TEST_F(Link, StrangerThatLeavesIsNoLoss) {
   EXPECT_EQ(server.losses, 0);
 }
 
+TEST_F(Link, APlaceStaysAsLongAsTheOtherSideNeedsIt) {
+  meet();
+  send(1, kJobContext | 1);
+  wait_for([&] { return server.receiver.count() == 1; });
+  { const HeldPlace of_client = server.channel->hold(4); }
+  EXPECT_TRUE(server.channel->is_place(4));
+  held = {};
+  wait_for([&] { return !server.channel->is_place(4); });
+  EXPECT_FALSE(server.channel->hold(4));
+  EXPECT_EQ(server.departures, 1);
+}
+
 TEST_F(Link, PlacesEnd) {
   ASSERT_TRUE(server.channel->listen().ok());
-  for (int rank = 0; rank < 4; ++rank) EXPECT_EQ(client.channel->place_of({server.name, rank, 0}), 4 - rank);
-  EXPECT_EQ(client.channel->place_of({server.name, 4, 0}), -1);
-  EXPECT_EQ(client.channel->place_of({server.name, 2, 0}), 2);
-  client.channel->hold(2);
-  client.channel->release(2);
-  EXPECT_EQ(client.channel->place_of({server.name, 4, 0}), 2);
-  EXPECT_EQ(client.channel->place_of(client.rank()), 0);
+  std::vector<HeldPlace> all(4);
+  int number = 0;
+  for (int rank = 0; rank < 4; ++rank) {
+    all[static_cast<std::size_t>(rank)] = client.channel->hold_place_of({server.name, rank, 0}, number);
+    EXPECT_EQ(number, 4 - rank);
+  }
+  EXPECT_FALSE(client.channel->hold_place_of({server.name, 4, 0}, number));
+  EXPECT_EQ(number, -1);
+  EXPECT_TRUE(client.channel->hold_place_of({server.name, 2, 0}, number));
+  EXPECT_EQ(number, 2);
+  all[2] = {};
+  EXPECT_TRUE(client.channel->hold_place_of({server.name, 4, 0}, number));
+  EXPECT_EQ(number, 2);
+  EXPECT_FALSE(client.channel->hold_place_of(client.rank(), number));
+  EXPECT_EQ(number, 0);
 }
 
 TEST_F(Link, ContextsOfTwoProcessesDiffer) {

@@ -140,7 +140,7 @@ bool LinkChannel::begin_connecting(Peer& peer, std::string& why) {
   peer.held += peer.backlog.front().held();
   note_backlog(peer);
   auto* const connection = new Connection(*this, socket, peer.shared_from_this());
-  peer.out = connection;
+  peer.connections.push_back(connection);
   peer.state = Peer::State::kOpen;
   epoll_event coming{.events = EPOLLIN | EPOLLOUT, .data = {.ptr = connection}};
   ::epoll_ctl(events_, EPOLL_CTL_ADD, socket, &coming);
@@ -207,13 +207,13 @@ void LinkChannel::flush(Peer& peer) {
     const std::lock_guard lock(peer.mutex);
     while (peer.state == Peer::State::kOpen && !peer.backlog.empty()) {
       PendingFrame& first = peer.backlog.front();
-      if (first.write(peer.out->socket()) != 1) break;
+      if (first.write(peer.connections.front()->socket()) != 1) break;
       if (first.message() != nullptr) released.push_back(first.message());
       peer.held -= first.held();
       peer.backlog.pop_front();
     }
     note_backlog(peer);
-    if (peer.state == Peer::State::kOpen && peer.backlog.empty()) watch(*peer.out, false);
+    if (peer.state == Peer::State::kOpen && peer.backlog.empty()) watch(*peer.connections.front(), false);
   }
   for (SendRequest* const message : released) message->released();
 }
@@ -221,12 +221,15 @@ void LinkChannel::flush(Peer& peer) {
 void LinkChannel::close(Connection& connection) {
   ::epoll_ctl(events_, EPOLL_CTL_DEL, connection.socket(), nullptr);
   if (const PeerRef peer = connection.peer) {
+    bool is_last = false;
     {
       const std::lock_guard lock(peer->mutex);
-      if (peer->out == &connection) peer->out = nullptr;
-      peer->state = Peer::State::kOver;
+      std::erase(peer->connections, &connection);
+      is_last = peer->connections.empty();
+      if (is_last) peer->state = Peer::State::kOver;
     }
-    end_peer(peer, {});
+    // What the process has said last may still be read from the other one.
+    if (is_last) end_peer(peer, {});
   }
   delete &connection;
 }
@@ -235,11 +238,11 @@ void LinkChannel::close(Connection& connection) {
 void LinkChannel::end_peer(const PeerRef& peer, std::string why) {
   std::vector<SendRequest*> released;
   std::vector<Peer::Asking*> asking;
-  bool in_order = false;
+  bool is_loss = !why.empty();
   {
     const std::lock_guard lock(peer->mutex);
     peer->state = Peer::State::kOver;
-    in_order = peer->has_left || peer->we_left;
+    is_loss = std::exchange(peer->is_here, false) || is_loss;
     for (const PendingFrame& waiting : peer->backlog)
       if (waiting.message() != nullptr) released.push_back(waiting.message());
     peer->backlog.clear();
@@ -251,14 +254,14 @@ void LinkChannel::end_peer(const PeerRef& peer, std::string why) {
     one->refusal = why.empty() ? "the process of the port has ended" : why;
     one->over.signal();
   }
-  forget_unheld(peer);
+  free_unheld(peer);
   int place = -1;
   PeerName name;
   {
     const std::lock_guard lock(mutex_);
     const auto known = peers_.find({peer->job, peer->process});
     if (known != peers_.end() && known->second == peer) peers_.erase(known);
-    for (int i = 0; i < setup_.places && !in_order; ++i) {
+    for (int i = 0; i < setup_.places && is_loss; ++i) {
       const Place& one = places_[static_cast<std::size_t>(i)];
       if (one.peer != peer) continue;
       place = setup_.first_place + i;
@@ -269,8 +272,8 @@ void LinkChannel::end_peer(const PeerRef& peer, std::string why) {
   for (SendRequest* const message : released) message->released();
 }
 
-/// Frees the places of ranks that no communicator has.
-void LinkChannel::forget_unheld(const PeerRef& peer) {
+/// The process does not need the places that its ranks have here, if nothing here does.
+void LinkChannel::free_unheld(const PeerRef& peer) {
   std::vector<int> unheld;
   {
     const std::lock_guard lock(mutex_);
@@ -279,9 +282,11 @@ void LinkChannel::forget_unheld(const PeerRef& peer) {
       if (one.peer == peer && one.holds == 0) unheld.push_back(setup_.first_place + i);
     }
   }
-  for (const int place : unheld) {
-    setup_.gone(place);
-    free_place(place, false);
+  for (const int number : unheld) {
+    setup_.gone(number);
+    const std::lock_guard lock(mutex_);
+    Place& place = places_[static_cast<std::size_t>(number - setup_.first_place)];
+    if (place.peer == peer && place.holds == 0) free_place(place);
   }
 }
 

@@ -69,15 +69,14 @@ bool link::Connection::take(const Frame& frame, std::span<const std::byte> bytes
     case Kind::kRefused:
       answer_asking("refused: " + std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
       return false;
-    case Kind::kBye: {
-      bool is_over = false;
+    case Kind::kBye:
+    case Kind::kHere: {
       {
         const std::lock_guard lock(peer->mutex);
-        peer->has_left = true;
-        is_over = peer->we_left && peer->backlog.empty();
+        peer->is_here = frame.kind == Kind::kHere;
       }
-      channel_.forget_unheld(peer);
-      return !is_over;
+      if (frame.kind == Kind::kBye) channel_.free_unheld(peer);
+      return true;
     }
     default:
       channel_.deliver(peer, frame, bytes);
@@ -113,8 +112,8 @@ bool LinkChannel::greet(Connection& connection, std::span<const std::byte> bytes
   std::vector<Peer::Asking*> asking;
   {
     const std::lock_guard lock(peer->mutex);
-    if (peer->state != Peer::State::kNew && peer->state != Peer::State::kConnecting) return true;
-    peer->out = &connection;
+    peer->connections.push_back(&connection);
+    if (peer->state == Peer::State::kOpen) return true;
     peer->state = Peer::State::kOpen;
     peer->is_welcome = true;
     if (!peer->backlog.empty()) watch(connection, true);
@@ -126,7 +125,7 @@ bool LinkChannel::greet(Connection& connection, std::span<const std::byte> bytes
 
 void LinkChannel::deliver(const PeerRef& peer, const Frame& frame, std::span<const std::byte> bytes) {
   const bool is_of_job = (frame.context & ~1u) == setup_.job_context;
-  const int source = is_of_job ? place_of({peer->job, frame.source, peer->process}) : frame.envelope_source;
+  const int source = is_of_job ? place_of_sender(peer, frame.source) : frame.envelope_source;
   const Envelope envelope(frame.context, source, frame.tag);
   Sink* const sink = frame.kind == Kind::kEager || frame.kind == Kind::kRts || frame.kind == Kind::kCancel
                          ? setup_.find_sink(frame.destination)

@@ -60,14 +60,16 @@ class Peer : public std::enable_shared_from_this<Peer> {
 
   std::mutex mutex;  // guards what follows
   enum class State : std::uint8_t { kNew, kConnecting, kOpen, kOver } state = State::kNew;
-  Connection* out = nullptr;  ///< what is written to; there if kOpen
+  /// Two if both processes connected at the same time. All is written to the first one. Not empty if kOpen.
+  std::vector<Connection*> connections;
   std::deque<PendingFrame> backlog;
   bool has_backlog = false;  ///< it is counted as one
   std::size_t held = 0;      ///< memory of the backlog
   bool is_welcome = false;   ///< it has let this process in, or has come by itself
   bool fails_at_once = false;  ///< if nobody listens there
-  bool has_left = false, we_left = false;
-  int places = 0;
+  bool is_here = false;      ///< it has said kHere, and not kBye since
+  bool we_are_here = false;  ///< the same of this process
+  int held_places = 0;       ///< of its ranks
   std::vector<Asking*> asking;
   /// Ranks there at which too much waits: so many messages are announced first.
   std::map<int, int> crowded;

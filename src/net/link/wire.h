@@ -8,7 +8,9 @@
 //                   sender: kData frames in order, until all that is wanted has been sent
 //   cancel          kCancel; the receiver, if there is no receive yet: kCancelled; otherwise nothing
 //   flow            kCrowded: too much waits at a rank, so the sender should announce messages for a while
-//   the end         kBye: no rank of this process has a communicator with one of yours any more
+//   belonging       kHere: this process holds places of yours, so its end is a failure, unless it has said kBye.
+//                   kHere comes before the first frame that needs such a place, kBye after the last one is given
+//                   back. The connection stays
 //
 // Pointers belong to the process that made them, and only that process follows them.
 #pragma once
@@ -32,6 +34,7 @@ enum class Kind : std::uint32_t {
   kCancelled,
   kCrowded,
   kBye,
+  kHere,
 };
 
 struct Frame {
