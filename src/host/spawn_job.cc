@@ -9,13 +9,16 @@
 #include <algorithm>
 #include <cerrno>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/variables.h"
 #include "base/why_refused.h"
+#include "fiber/completion.h"
 #include "fiber/worker.h"
 #include "host/host.h"
 #include "host/state.h"
@@ -24,11 +27,18 @@ namespace clump::host {
 
 namespace {
 
-/// A job that this process has started.
+/// A job that this process starts. A thread that is none of a rank's does that, and waits for its end: so no rank
+/// has its mpiexec for a child.
 struct StartedJob {
-  pid_t mpiexec;
+  struct Start {
+    int error = 0;
+    fiber::Completion over;
+  };
+  std::string program;
+  std::vector<std::string> words, environment;
   void (*ended)(void* argument, int status);
   void* argument;
+  Start& start;  ///< the caller's, until it is over
 };
 
 std::mutex running_lock;
@@ -51,20 +61,6 @@ std::string find_mpiexec(const std::vector<std::string>& environment) {
   return {};
 }
 
-void* wait_for_end(void* argument) {
-  const auto* const job = static_cast<const StartedJob*>(argument);
-  int status = 0;
-  // The program may wait for all its children, and get this one's status: then nobody knows it.
-  while (::waitpid(job->mpiexec, &status, 0) < 0 && errno == EINTR) {
-  }
-  job->ended(job->argument, status);
-  delete job;
-  const std::lock_guard lock(running_lock);
-  --running;
-  running_changed.notify_all();
-  return nullptr;
-}
-
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   std::vector<char*> all;
   for (std::string& text : texts) all.push_back(text.data());
@@ -73,8 +69,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 }
 
 /// Its signals are as those of a program that a shell starts; it reads nothing.
-int spawn(const std::string& program, std::vector<std::string>& words, std::vector<std::string>& environment,
-          pid_t& started) {
+int spawn(StartedJob& job, pid_t& mpiexec) {
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_t files;
   ::posix_spawnattr_init(&attributes);
@@ -86,11 +81,32 @@ int spawn(const std::string& program, std::vector<std::string>& words, std::vect
   ::posix_spawnattr_setsigdefault(&attributes, &all);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  const int error = ::posix_spawn(&started, program.c_str(), &files, &attributes, pointers_to(words).data(),
-                                  pointers_to(environment).data());
+  const int error = ::posix_spawn(&mpiexec, job.program.c_str(), &files, &attributes,
+                                  pointers_to(job.words).data(), pointers_to(job.environment).data());
   ::posix_spawn_file_actions_destroy(&files);
   ::posix_spawnattr_destroy(&attributes);
   return error;
+}
+
+void* run_job(void* argument) {
+  const std::unique_ptr<StartedJob> job(static_cast<StartedJob*>(argument));
+  pid_t mpiexec = 0;
+  const int error = spawn(*job, mpiexec);
+  if (error == 0) {
+    const std::lock_guard lock(running_lock);
+    ++running;
+  }
+  job->start.error = error;
+  job->start.over.signal();
+  if (error != 0) return nullptr;
+  int status = 0;
+  while (::waitpid(mpiexec, &status, 0) < 0 && errno == EINTR) {
+  }
+  job->ended(job->argument, status);
+  const std::lock_guard lock(running_lock);
+  --running;
+  running_changed.notify_all();
+  return nullptr;
 }
 
 }  // namespace
@@ -101,25 +117,13 @@ std::string start_mpiexec(std::vector<std::string> words, const std::vector<std:
   if (program.empty())
     return fmt::format("mpiexec was not found beside {}, nor in the folders of PATH", own_folder());
   words.insert(words.begin(), program);
-  std::vector<std::string> its_environment = environment;
-  auto* const job = new StartedJob{0, ended, argument};
-  if (const int error = spawn(program, words, its_environment, job->mpiexec); error != 0) {
-    delete job;
-    return base::why_refused("posix_spawn of " + program, error);
-  }
-  {
-    const std::lock_guard lock(running_lock);
-    ++running;
-  }
-  const pid_t mpiexec = job->mpiexec;
-  if (fiber::start_kernel_thread(wait_for_end, job)) return {};
-  const int error = errno;
-  ::kill(mpiexec, SIGTERM);
-  ::waitpid(mpiexec, nullptr, 0);
-  delete job;
-  const std::lock_guard lock(running_lock);
-  --running;
-  return base::why_refused("pthread_create", error);
+  StartedJob::Start start;
+  auto job = std::unique_ptr<StartedJob>(
+      new StartedJob{program, std::move(words), environment, ended, argument, start});
+  if (!fiber::start_kernel_thread(run_job, job.get())) return base::why_refused("pthread_create", errno);
+  static_cast<void>(job.release());
+  start.over.wait();
+  return start.error == 0 ? std::string() : base::why_refused("posix_spawn of " + program, start.error);
 }
 
 void wait_for_jobs() {

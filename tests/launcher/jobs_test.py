@@ -1,8 +1,6 @@
 """Two jobs on one machine: they connect by a port, exchange, part, and fail together or not; and jobs that ranks start."""
 
-import os
 import pathlib
-import signal
 import subprocess
 import tempfile
 import time
@@ -96,17 +94,22 @@ class Jobs(tool.Case):
         self.assertIn("nobody listens there", result.out)
 
     def test_client_that_is_killed_while_it_waits(self):
-        """Between two clients that are served one waits and is killed."""
-        server = self.start("accept", "short", options=["--ranks", "processes"])
-        self.wait_for_port()
-        os.kill(server.pid, signal.SIGSTOP)
-        killed = self.start("connect", "short")
-        time.sleep(0.3)
-        killed.kill()
-        self.finish(killed)
-        os.kill(server.pid, signal.SIGCONT)
-        for result in (self.finish(self.start("connect", "short")), self.finish(server)):
-            self.assertEqual((result.code, result.out), (0, "met\n"), result)
+        """The server has not accepted it yet: it is forgotten, and the next one is served."""
+        for options in WAYS[:3]:
+            with self.subTest(options=options):
+                go = self.port.with_name("go")
+                server = self.start("accept", "late", str(go), options=options)
+                self.wait_for_port()
+                killed = self.start("connect", "short", options=options)
+                time.sleep(0.5)
+                killed.kill()
+                self.finish(killed)  # its ranks have ended, too
+                client = self.start("connect", "short", options=options)
+                go.touch()
+                for result in (self.finish(client), self.finish(server)):
+                    self.assertEqual((result.code, result.out), (0, "met\n"), result)
+                self.port.unlink()
+                go.unlink()
 
     def test_death_of_one_side(self):
         for options in WAYS[:3]:

@@ -1,4 +1,4 @@
-/* A rank of a job that meets another job by a port: meet accept|connect FILE [how]. The server writes the name of
+/* A rank of a job that meets another job by a port: meet accept|connect FILE [how [file]]. The server writes the name of
    its port into FILE. */
 #include <signal.h>
 #include <unistd.h>
@@ -161,6 +161,8 @@ int main(int argc, char** argv) {
     put_port(argv[2], port);
   }
   if (is_client && rank == root) get_port(argv[2], port);
+  /* "late": the server accepts once there is a file. */
+  while (is(how, "late") && rank == root && access(argv[4], F_OK) != 0) usleep(1000);
   for (int round = 0; round < rounds; ++round) {
     MPI_Comm inter = MPI_COMM_NULL;
     const int code = is_client ? MPI_Comm_connect(port, MPI_INFO_NULL, root, MPI_COMM_WORLD, &inter)

@@ -12,17 +12,10 @@ namespace {
 
 // So much of a long message is packed at a time.
 constexpr Count kPiece = 128 * 1024;
-// So much is read by one system call; and so many calls follow each other before other connections have a turn.
-constexpr std::size_t kBuffer = 128 * 1024;
+// So many system calls follow each other before other connections have a turn.
 constexpr int kRounds = 8;
 // In place only what is worth a system call of its own.
 constexpr std::size_t kWorthPlacing = 16 * 1024;
-
-/// One buffer for all connections: only the link's thread reads.
-std::byte* read_buffer() {
-  static auto* const buffer = new std::byte[kBuffer];
-  return buffer;
-}
 
 }  // namespace
 
@@ -72,7 +65,7 @@ int PendingFrame::write(int socket) {
   }
 }
 
-bool Incoming::read(int socket, Taker& taker) {
+bool Incoming::read(int socket, std::span<std::byte> buffer, Taker& taker) {
   for (int round = 0; round < kRounds; ++round) {
     std::span<std::byte> place;
     if (left_ > 0 && frame_.kind == Kind::kData) {
@@ -80,7 +73,7 @@ bool Incoming::read(int socket, Taker& taker) {
       place = place.first(std::min(place.size(), static_cast<std::size_t>(left_)));
     }
     const bool in_place = place.size() >= kWorthPlacing;
-    if (!in_place) place = {read_buffer(), kBuffer};
+    if (!in_place) place = buffer;
     ssize_t count;
     do count = ::recv(socket, place.data(), place.size(), MSG_DONTWAIT);
     while (count < 0 && errno == EINTR);

@@ -64,8 +64,9 @@ class Incoming {
   /// The longest that may follow a frame other than kData.
   static constexpr Count kMost = 256 * 1024;
 
-  /// Reads what is there, up to a few buffers. False: the other side has closed it, or broken the protocol.
-  bool read(int socket, Taker& taker);
+  /// Reads what is there, up to a few times what `buffer` takes. False: the other side has closed it, or broken
+  /// the protocol.
+  bool read(int socket, std::span<std::byte> buffer, Taker& taker);
 
  private:
   bool consume(std::span<const std::byte> bytes, Taker& taker);

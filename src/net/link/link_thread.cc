@@ -28,6 +28,8 @@ using Clock = std::chrono::steady_clock;
 /// So long a process that is to be reached may take to listen: it may compute before it learns of us.
 constexpr std::chrono::seconds kPatience{60};
 constexpr int kRetryMilliseconds = 2;
+/// So much is read by one system call.
+constexpr std::size_t kReadBuffer = 128 * 1024;
 
 }  // namespace
 
@@ -68,6 +70,7 @@ void* LinkChannel::begin_thread(void* self) {
 }
 
 void LinkChannel::run() {
+  read_buffer_.resize(kReadBuffer);
   for (;;) {
     epoll_event events[16];
     bool retries = false;
@@ -198,7 +201,7 @@ void LinkChannel::retry_all() {
 
 void LinkChannel::handle(Connection& connection, std::uint32_t events) {
   if ((events & EPOLLOUT) != 0 && connection.peer != nullptr) flush(*connection.peer);
-  if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0 && !connection.read()) close(connection);
+  if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0 && !connection.read(read_buffer_)) close(connection);
 }
 
 void LinkChannel::flush(Peer& peer) {

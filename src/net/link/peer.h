@@ -30,7 +30,7 @@ class Connection final : Incoming::Taker {
   ~Connection();
 
   int socket() const { return socket_; }
-  bool read() { return incoming_.read(socket_, *this); }
+  bool read(std::span<std::byte> buffer) { return incoming_.read(socket_, buffer, *this); }
 
  private:
   bool take(const Frame& frame, std::span<const std::byte> bytes) override;
