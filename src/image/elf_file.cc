@@ -201,6 +201,21 @@ std::vector<std::string_view> ElfFile::defined_functions() const {
   return names;
 }
 
+bool ElfFile::has_symbol(std::string_view name) const {
+  const std::span<const ElfW(Shdr)> all = sections();
+  const ElfW(Shdr)* const found = section(".symtab");
+  if (found == nullptr || found->sh_link >= all.size()) return false;
+  const std::string_view table = bytes_of(*found), text = bytes_of(all[found->sh_link]);
+  for (std::size_t at = 0; at + sizeof(ElfW(Sym)) <= table.size(); at += sizeof(ElfW(Sym))) {
+    ElfW(Sym) symbol;
+    std::memcpy(&symbol, table.data() + at, sizeof symbol);
+    if (symbol.st_shndx == SHN_UNDEF || symbol.st_name >= text.size()) continue;
+    const std::string_view rest = text.substr(symbol.st_name);
+    if (rest.size() > name.size() && rest.starts_with(name) && rest[name.size()] == '\0') return true;
+  }
+  return false;
+}
+
 const ElfW(Shdr) * ElfFile::section(std::string_view name) const {
   const std::span<const ElfW(Shdr)> all = sections();
   if (all.empty() || header().e_shstrndx >= all.size()) return nullptr;

@@ -52,6 +52,8 @@ class ElfFile {
   /// The functions that it defines for other files, found by the section headers: none if these are stripped.
   /// Valid as long as this object.
   std::vector<std::string_view> defined_functions() const;
+  /// Whether its symbol table, which `strip` removes, has a definition of that name, for other files or not.
+  bool has_symbol(std::string_view name) const;
   /// The bytes of the section of constants, .rodata; empty if there is none.
   std::string_view constants() const;
   bool has_section(std::string_view name) const;

@@ -295,6 +295,7 @@ std::string reason_against(const std::string& path, const Verdict& verdict) {
     case FileKind::kElf:
       break;
   }
+  if (!verdict.mpi_inside.empty()) return words_about_inside(verdict.mpi_inside);
   if (!verdict.dynamic) return fmt::format("{} is statically linked: link it without -static", path);
   if (!verdict.pie) {
     return fmt::format("{} can be loaded at one address only: compile it with -fPIE and link it with -pie",
@@ -358,6 +359,7 @@ Verdict inspect(const std::string& path, const std::string& library_path,
     if (verdict.kind == FileKind::kElf) {
       read_program(file, path, info, verdict);
       LibraryWalk(verdict, library_path).run(path, preloaded);
+      if (verdict.mpi == MpiKind::kNone) verdict.mpi_inside = family_inside(file);
       if (!verdict.facade.empty()) verdict.lacks = missing_in_facade(path, verdict);
       // It does not matter whether the MPI library is installed where the file looks for it: mpiexec brings
       // its own.

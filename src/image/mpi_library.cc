@@ -164,6 +164,20 @@ bool is_facade(std::string_view path) {
   return path.find(std::string(kFacadeFolder) + std::string(facade->folder)) != path.npos;
 }
 
+std::string_view family_inside(const ElfFile& program) {
+  if (!program.has_symbol("MPI_Init") && !program.has_symbol("PMPI_Init")) return {};
+  if (program.has_symbol("ompi_mpi_comm_world")) return kOpenMpi;
+  return program.has_symbol("MPIR_Process") ? kMpich : std::string_view();
+}
+
+std::string words_about_inside(std::string_view family) {
+  return fmt::format(
+      "it has the MPI library inside, {}, linked from an archive (libmpi.a), so that Clump's cannot take its "
+      "place: link it to the shared library of that MPI, compile it with Clump's mpicc, or start it with the "
+      "mpiexec of that library",
+      family);
+}
+
 std::string family_of(const WrongMpi& wrong) {
   const Family* const family = find(wrong.library);
   if (family != nullptr && !family->name.empty()) return std::string(family->name);

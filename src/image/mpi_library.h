@@ -40,6 +40,13 @@ std::string_view c_library_of(std::string_view library);
 /// Whether a path is that of such a library of Clump's.
 bool is_facade(std::string_view path);
 
+/// The family of an MPI library that is part of the program, linked from an archive (libmpi.a), by its
+/// symbols. Empty if there is none, and if the program is stripped. Programs with a library of their own that
+/// has MPI's names and runs on one process are none.
+std::string_view family_inside(const ElfFile& program);
+/// A sentence about such a program, without its name.
+std::string words_about_inside(std::string_view family);
+
 /// A program or library that needs an MPI library of kind kOther.
 struct WrongMpi {
   std::string user;     ///< the name that the user knows: "./a.out", the path of a Python module

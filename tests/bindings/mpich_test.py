@@ -6,6 +6,7 @@ import re
 import sys
 import unittest
 
+import inside
 import tool
 from libraries import exported, lines_of_places, needed
 
@@ -66,6 +67,9 @@ class Programs(tool.Case):
     def test_two_families(self):
         shown = tool.run("-n", 2, PROGRAMS / "two_families")
         self.assert_says(shown, 126, "two_families' cannot run: it needs two MPI libraries", "libmpi_abi.so.1")
+
+    def test_a_library_inside_the_program(self):
+        inside.check_inside(self, "MPIR_Process", "MPICH or a relative of it")
 
     def test_fortran(self):
         for way in WAYS:

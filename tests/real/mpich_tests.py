@@ -135,7 +135,8 @@ def counts_of(settings):
 
 
 def read_differences(family):
-    """[(pattern of folder/program, reason)]: those that count for all, and those that count for the family."""
+    """[(pattern of folder/program, reason)]: those that count for all, and those that count for the family; for ours, whose name is
+    empty, the line begins with the colon."""
     lines = Path(__file__).with_name("mpich_differences.txt").read_text().splitlines()
     found = [line.partition(" ")[::2] for line in lines if line and line[0] != "#"]
     return [(pattern.removeprefix(f"{family}:"), reason.strip()) for pattern, reason in found if ":" not in pattern or pattern.startswith(f"{family}:")]

@@ -207,6 +207,10 @@ int show_which(const std::vector<std::string>& words) {
   }
   if (words.size() > 1) return show_what_comes(path, words);
   const image::Verdict verdict = image::inspect(path);
+  if (!verdict.mpi_inside.empty()) {
+    fmt::print("{}: {}\n", path, verdict.why_not);
+    return 1;
+  }
   if (verdict.mpi == MpiKind::kNone) {
     fmt::print("{}: no MPI library; with arguments behind it, it is run, and what comes in then is told\n",
                path);

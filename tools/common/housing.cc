@@ -43,6 +43,9 @@ base::Status judge(const std::string& typed, const std::string& path, const imag
   if (!verdict.second_mpi.empty())
     return base::fail(MPI_ERR_UNSUPPORTED_OPERATION, "'{}' cannot run: {}", typed,
                       image::words_about_two(verdict));
+  if (!verdict.mpi_inside.empty())
+    return base::fail(MPI_ERR_UNSUPPORTED_OPERATION, "'{}' cannot run under Clump: {}", typed,
+                      verdict.why_not);
   if (!verdict.missing.empty()) {
     return base::fail(
         MPI_ERR_ACCESS,
