@@ -18,8 +18,8 @@ class Experiment:
 
 
 def all_experiments():
-    from . import access, beff, exchange, machine, matmul, nas, ring, styles, twostage  # pylint: disable=import-outside-toplevel  -- they use Experiment
-    return {module.EXPERIMENT.name: module.EXPERIMENT for module in (machine, ring, beff, access, exchange, styles, twostage, matmul, nas)}
+    from . import access, beff, beffio, exchange, machine, matmul, nas, ring, styles, twostage  # pylint: disable=import-outside-toplevel  -- they use Experiment
+    return {module.EXPERIMENT.name: module.EXPERIMENT for module in (machine, ring, beff, beffio, access, exchange, styles, twostage, matmul, nas)}
 
 
 __all__ = ["Context", "Experiment", "all_experiments"]
