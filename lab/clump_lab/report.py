@@ -4,7 +4,7 @@ import html
 import json
 from pathlib import Path
 
-from . import facts, svg
+from . import facts, overview, svg
 from .experiments import all_experiments
 from .model import PAPERS
 
@@ -62,6 +62,10 @@ def parts(results):
     return found
 
 
+def all_findings(found):
+    return [row for _, _, findings, _ in found for row in findings]
+
+
 NOISY = 0.3  # where others use more of the machine, nothing is concluded
 FINDINGS = ["in the paper", "printed there", "measured here", "says today"]
 
@@ -105,7 +109,9 @@ def page(results):
     found = parts(results)
     links = "".join(f'<a href="#{experiment.name}">{html.escape(experiment.name)}</a>' for experiment, *_ in found)
     about = "".join(f"<p>{html.escape(line)}</p>" for line in heading(results))
+    links += '<a href="#overview">every figure</a>'
     body = "\n".join(html_part(*part) for part in found)
+    body += f'<section id="overview"><h2>{overview.TITLE}</h2>{html_table("Of the five papers", overview.HEADER, overview.rows(all_findings(found)))}</section>'
     return (f'<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Lab report</title>'
             f"<style>{STYLE}</style></head><body><h1>Lab report</h1>{about}<nav>{links}</nav>{body}</body></html>\n")
 
@@ -136,8 +142,10 @@ def markdown_part(experiment, items, findings, gaps):
 
 def markdown(results):
     lines = ["# Lab report", *heading(results)]
-    for part in parts(results):
+    found = parts(results)
+    for part in found:
         lines += markdown_part(*part)
+    lines += [f"## {overview.TITLE}", markdown_table(overview.HEADER, overview.rows(all_findings(found)))]
     return "\n\n".join(lines) + "\n"
 
 

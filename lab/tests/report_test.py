@@ -6,7 +6,7 @@ import tempfile
 import unittest
 import xml.etree.ElementTree
 
-from clump_lab import libraries, report, runner, svg
+from clump_lab import libraries, overview, report, runner, svg
 from clump_lab.experiments import Context, all_experiments, nas
 from clump_lab.measured import Measured, chart
 
@@ -87,6 +87,25 @@ class Reports(unittest.TestCase):
         self.assertIn("NOT QUIET", noisy)
         self.assertIn("cannot be said on a machine that is not quiet (these numbers: confirmed)", noisy)
 
+    def test_a_row_for_each_figure_and_table(self):
+        results = results_of(0.25)
+        rows = {(paper, what): rest for paper, what, *rest in overview.rows(report.all_findings(report.parts(results)))}
+        self.assertEqual(len(rows), 39)
+        papers = {paper: {kind: sorted(int(what.split()[1]) for number, what in rows if number == paper and what.startswith(kind)) for kind in ("Figure", "Table")} for paper, _ in rows}
+        self.assertEqual(papers, {"000": {"Figure": list(range(1, 12)), "Table": [1]}, "001": {"Figure": [1, 2], "Table": []}, "002": {"Figure": [1], "Table": [1, 2]},
+                                  "003": {"Figure": list(range(1, 10)), "Table": [1, 2, 3]}, "004": {"Figure": list(range(1, 11)), "Table": []}})
+        self.assertEqual(rows["000", "Figure 6"][2:], ["mpich: 4 of 4 for nine tenths of it, 4 to beat pure MPI", "confirmed"])
+        self.assertEqual(rows["000", "Figure 9"][2:], ["mpich: all get 300 % more than one", "refuted here"])
+        self.assertEqual(rows["000", "Figure 7"][2:], ["mpich: 3.20, 1.60, 1.07, 0.80 times as long with 1 to 4", "confirmed"])
+        self.assertEqual(rows["003", "Figure 1"][2:], ["not in this report: clump lab run nas with --host", ""])
+        self.assertEqual(rows["004", "Figure 1"][2:], ["nothing to measure", ""])
+        self.assertIn("| 000 | Figure 11 |", report.markdown(results))
+        self.assertIn("Figure 11", report.page(results).partition('id="overview"')[2])
+
+    def test_verdicts_that_differ_name_whom(self):
+        found = [{"verdict": word, "who": who} for who, word in (("a", "confirmed"), ("b", "refuted"), ("c", "confirmed"))]
+        self.assertEqual((overview.verdict_of(found), overview.verdict_of(found[:1])), ("a, c: confirmed; b: refuted", "confirmed"))
+
     def test_no_report(self):
         with tempfile.TemporaryDirectory() as name:
             with self.assertRaisesRegex(SystemExit, "cannot be read"):
@@ -110,6 +129,46 @@ class Nas(unittest.TestCase):
         shapes = {(run.nodes, run.ranks) for run in nas.plan(Context(cores=2, hosts=("a", "b", "c", "d")))}
         self.assertEqual(shapes, {(nodes, nodes * ways) for nodes in (1, 2, 4) for ways in (1, 2, 4)})
         self.assertEqual({run.nodes for run in nas.plan(Context(cores=2))}, {0})
+
+
+def nas_results(hosts, times):
+    """times: {(nodes, ways): (seconds, communication)} of CG."""
+    labels = {shape: nas.label_of("cg", "W", *shape, hosts) for shape in times}
+    runs = [{"library": "clump", "label": labels[shape], "rows": [{"seconds": seconds, "mops": 1.0, "communication": talk, "computation": 1.0}]} for shape, (seconds, talk) in times.items()]
+    return {"hosts": list(hosts), "experiments": {"nas": {"runs": runs, "gaps": []}}}
+
+
+class NasFindings(unittest.TestCase):
+    def verdicts(self, hosts, times):
+        found = {}
+        for row in nas.findings(nas_results(hosts, times)):
+            for shown in row["shows"]:
+                found.setdefault(shown, []).append((row["here"].partition(": ")[2], row["verdict"]))
+        return found
+
+    def test_ways_of_one_node(self):
+        found = self.verdicts((), {(1, 1): (8.0, 0.0), (1, 2): (5.0, 1.0), (1, 4): (4.0, 1.5)})
+        self.assertEqual(found["003 Figure 2"], [("CG W, two ranks have an efficiency of 0.80", "confirmed")])
+        self.assertEqual(found["003 Figure 3"], [("CG W, 0.62 of that with two ranks", "confirmed")])
+        self.assertEqual(found["003 Figure 5"], [("CG W, 1.50 times as much with four ranks as with two", "confirmed")])
+        self.assertEqual(found["003 Table 3"], [(f"6 of 6 entries of {kernel} follow from its pattern", "confirmed") for kernel in ("MG", "CG", "LU")])
+        self.assertNotIn("003 Figure 1", found)
+
+    def test_nodes_that_are_hosts(self):
+        found = self.verdicts(("a", "b"), {(1, 1): (8.0, 0.0), (2, 1): (5.0, 1.0), (2, 2): (4.0, 3.0), (2, 4): (3.0, 6.0)})
+        self.assertEqual(found["003 Figure 1"], [("CG W, efficiency 1.00, 0.80 with 1, 2 nodes", "confirmed")])
+        self.assertEqual(found["003 Table 2"][0], ("CG W, 2 nodes, 3.00 and then 2.00 times", "confirmed"))
+        slower = self.verdicts(("a", "b"), {(1, 1): (4.0, 0.0), (2, 1): (5.0, 1.0)})
+        self.assertEqual(slower["003 Figure 1"][0][1], "refuted here")
+
+
+class Styles(unittest.TestCase):
+    def test_processes_of_a_node(self):
+        def shapes(**where):
+            return {(run.label, run.ranks, run.threads) for run in all_experiments()["styles"].plan(Context(size="smoke", **where)) if run.label.startswith("masteronly") and "overlap" not in run.label}
+        self.assertEqual(shapes(cores=2), {("masteronly", 1, 2), ("masteronly, two processes", 2, 2)})
+        self.assertEqual(shapes(cores=8), {("masteronly", 1, 8), ("masteronly, two processes", 2, 4), ("masteronly, 2 processes a node", 4, 2)})
+        self.assertEqual(shapes(cores=4, hosts=("a", "b", "c")), {("masteronly", 3, 4), ("masteronly, 2 processes a node", 6, 2)})
 
 
 class Medians(unittest.TestCase):
