@@ -125,13 +125,13 @@ def main(parser, options):
             options.message = predict.of_profile(options.profile)[1]
         except (OSError, ValueError, KeyError, json.JSONDecodeError):
             pass  # program_of says it
-    machine, results, library = machine_of(parser, options)
     if options.check:
-        if results is None:
+        if options.folder is None:
             parser.error("--check needs the folder of a report")
-        text, found = check(results)
-        print(text if found else "clump lab: the report has none of machine, access, styles and matmul together: run these first")
+        text, found = check(report.load(options.folder))
+        print(text if found else "clump lab: nothing can be compared: run machine, access, styles and matmul with at least two cores first")
         return 0 if found else 1
+    machine, results, library = machine_of(parser, options)
     program, source = program_of(parser, options, results, library)
     print("\n".join(advice(machine, program, source)))
     return 0

@@ -55,11 +55,18 @@ def parts(results):
         if measured is None:
             continue
         items = [item for item in experiment.evaluate(results) if item] if measured["runs"] else []
+        items += [item for item in [dates(measured, results["date"])] if item]
         findings = experiment.findings(results) if measured["runs"] else []
         if busiest > NOISY:
             findings = [dict(row, verdict=f"cannot be said on a machine that is not quiet (these numbers: {row['verdict']})") for row in findings]
         found.append((experiment, items, findings, measured["gaps"]))
     return found
+
+
+def dates(measured, date):
+    """A table of libraries that were measured in another run than the one that the heading is about."""
+    others = [[library, when.replace("T", " ")] for library, when in measured.get("dates", {}).items() if when != date]
+    return {"kind": "table", "title": "Measured in another run", "header": ["library", "when"], "rows": others, "note": ""} if others else None
 
 
 def all_findings(found):

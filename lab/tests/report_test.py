@@ -206,30 +206,72 @@ class Failing(unittest.TestCase):
         good = self.library("good", f"echo hello; echo '{line}'")
         crashes = self.library("crashes", "echo cannot do that >&2; exit 139")
         hangs = self.library("hangs", 'test "$1" = --version || sleep 60')
+        killed = self.library("killed", 'test "$1" = --version || kill -SEGV $$')
         silent = self.library("silent", "true")
         wrong = self.library("wrong", "true", "echo 'ring.c:1: error: no such thing' >&2; exit 1")
-        results = self.run_ring(good, crashes, hangs, silent, wrong, timeout=0.5)["experiments"]["ring"]
+        results = self.run_ring(good, crashes, hangs, killed, silent, wrong, timeout=0.5)["experiments"]["ring"]
         self.assertEqual([run["library"] for run in results["runs"]], ["good", "good"])
         reasons = {gap["library"]: gap["reason"] for gap in results["gaps"]}
         self.assertEqual(reasons["crashes"], "exit code 139: cannot do that")
         self.assertIn("did not end within", reasons["hangs"])
+        self.assertEqual(reasons["killed"], "ended by SIGSEGV")
         self.assertEqual(reasons["silent"], "printed no measurement")
         self.assertIn("no such thing", reasons["wrong"])
-        self.assertEqual(len(results["gaps"]), 4)  # each once, though there were two rounds
+        self.assertEqual(len(results["gaps"]), 5)  # each once, though there were two rounds
         saved = json.loads((self.folder / "out/results.json").read_text())
         self.assertEqual(saved["experiments"]["ring"], results)
 
     def test_another_experiment_is_added(self):
         old = {"runs": [{"library": "x", "label": "l", "round": 0, "rows": []}], "gaps": []}
-        results = self.run_ring(self.library("good", f"echo '{json.dumps(ring_rows(1.0)[0])}'"))
+        good = self.library("good", f"echo '{json.dumps(ring_rows(1.0)[0])}'")
+        results = self.run_ring(good)
         results["experiments"]["matmul"] = old
         path = self.folder / "out/results.json"
         path.write_text(json.dumps(results))
-        again = self.run_ring(self.library("better", f"echo '{json.dumps(ring_rows(1.0)[0])}'"))
-        self.assertEqual(again["experiments"]["matmul"], old)
-        self.assertEqual({run["library"] for run in again["experiments"]["ring"]["runs"]}, {"better"})
+        self.assertEqual(self.run_ring(good)["experiments"]["matmul"], old)
         path.write_text(json.dumps(dict(results, size="full")))
         self.assertNotIn("matmul", self.run_ring(self.library("best", f"echo '{json.dumps(ring_rows(1.0)[0])}'"))["experiments"])
+
+    def test_another_library_is_added(self):
+        """Its runs replace what the folder has of it, and of no other; the report says what is of another run."""
+        line = json.dumps(ring_rows(1.0)[0])
+        first = self.run_ring(self.library("good", f"echo '{line}'"), self.library("crashes", "exit 3"))
+        path = self.folder / "out/results.json"
+        first["date"] = "2026-01-02T03:04:05"
+        del first["experiments"]["ring"]["dates"]  # as of a report from before they were kept
+        path.write_text(json.dumps(first))
+        better = self.library("better", f"echo '{line}'")
+        both = self.run_ring(better)
+        ring = both["experiments"]["ring"]
+        self.assertEqual(sorted(run["library"] for run in ring["runs"]), ["better", "better", "good", "good"])
+        self.assertEqual([gap["library"] for gap in ring["gaps"]], ["crashes"])
+        self.assertEqual(ring["dates"], {"better": both["date"], "good": "2026-01-02T03:04:05"})
+        again = self.run_ring(better)["experiments"]["ring"]
+        self.assertEqual(sorted(run["library"] for run in again["runs"]), ["better", "better", "good", "good"])
+        self.assertEqual(report.dates(ring, both["date"])["rows"], [["good", "2026-01-02 03:04:05"]])
+        self.assertIsNone(report.dates({"dates": {"better": both["date"]}}, both["date"]))
+
+    def test_no_openmp(self):
+        """What needs no threads is measured, and what needs them has a gap with the compiler's word."""
+        line = json.dumps(ring_rows(1.0)[0])
+        compiler = ('for word; do test "$word" != -fopenmp || { echo "cc: error: unrecognized option -fopenmp" >&2; exit 1; }; done; '
+                    'while test "$1" != -o; do shift; done; touch "$2"')
+        found = self.library("serial", f"echo '{line}'", compiler)
+        class Options:
+            out, rounds, timeout = self.folder / "out", 1, 5.0
+        for again in (False, True):  # compiled now, and found compiled
+            lab = runner.Laboratory([all_experiments()["styles"]], [found], Context(cores=2, size="smoke"), Options)
+            styles = lab.run()["experiments"]["styles"]
+            self.assertEqual({run["label"] for run in styles["runs"]}, {"pure", "one core"}, again)
+            self.assertIn("masteronly", {gap["label"] for gap in styles["gaps"]})
+            self.assertEqual({gap["reason"] for gap in styles["gaps"]}, {"needs threads, and its compiler has no OpenMP: cc: error: unrecognized option -fopenmp"})
+
+    def test_two_installations_of_a_family(self):
+        paths = []
+        for name in ("one", "two"):
+            library = self.library(name, "echo 'HYDRA build details: Version 4.0'")
+            paths.append(str(library.mpiexec))
+        self.assertEqual([library.name for library in libraries.find_all([*paths, paths[0]], self.folder)], ["mpich", "mpich-2"])
 
     def test_libraries_that_are_not_there(self):
         for name, words in (("lam", "there is no library 'lam'"), ("/no/mpiexec", "there is no program"), ("/bin/true", "does not say")):
