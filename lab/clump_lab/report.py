@@ -157,9 +157,11 @@ def markdown(results):
 
 
 def write(results, folder):
-    """Writes report.html, report.md and figures/*.svg."""
+    """Writes report.html, report.md and figures/*.svg, in place of those of an earlier report."""
     folder = Path(folder)
     (folder / "figures").mkdir(parents=True, exist_ok=True)
+    for old in (folder / "figures").glob("*.svg"):
+        old.unlink()
     for _, items, _, _ in parts(results):
         for item in items:
             if item["kind"] == "chart":

@@ -70,6 +70,8 @@ class Reports(unittest.TestCase):
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
             (folder / "results.json").write_text(json.dumps(results_of(gaps=[gap])))
+            (folder / "figures").mkdir()
+            (folder / "figures/of-an-earlier-report.svg").write_text("")
             report.write(report.load(folder), folder)
             page, text = (folder / "report.html").read_text(), (folder / "report.md").read_text()
             figures = {path.name for path in (folder / "figures").iterdir()}
