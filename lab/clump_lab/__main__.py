@@ -8,7 +8,7 @@ from pathlib import Path
 
 from . import printing, report
 from .experiments import Context, all_experiments
-from .libraries import NotFound, find
+from .libraries import NotFound, find_all
 from .measured import SIZES
 from .runner import Laboratory
 
@@ -67,7 +67,7 @@ def run(parser, options):
     if options.rounds < 1 or options.timeout <= 0 or (options.cores is not None and options.cores < 1):
         parser.error("--rounds and --cores are at least 1, and --timeout is more than 0")
     try:
-        libraries = [find(name, os.environ.get("CLUMP_LAB_PREFIX", Path(__file__).resolve().parents[3])) for name in dict.fromkeys(options.mpi)]
+        libraries = find_all(options.mpi, os.environ.get("CLUMP_LAB_PREFIX", Path(__file__).resolve().parents[3]))
     except NotFound as problem:
         sys.exit(f"clump lab: {problem}")
     if not libraries:

@@ -61,7 +61,8 @@ def finish(process, timeout):
     if process.returncode != 0:
         lines = [line.strip() for line in (errors + output).splitlines() if any(c.isalpha() for c in line)]
         said = next((line for line in lines if re.match(r"rank \d+: ", line)), lines[0] if lines else "")  # the program's own word counts most
-        raise Failed(f"exit code {process.returncode}" + (f": {said[:160]}" if said else ""))
+        ended = f"exit code {process.returncode}" if process.returncode > 0 else f"ended by {signal.Signals(-process.returncode).name}"
+        raise Failed(ended + (f": {said[:160]}" if said else ""))
     return output
 
 
@@ -158,6 +159,18 @@ def places_of(name):
     if name == "intel" and "I_MPI_ROOT" in os.environ:
         yield Path(os.environ["I_MPI_ROOT"]) / "bin/mpiexec"
     yield f"mpiexec.{name}"
+
+
+def find_all(names, own_prefix):
+    """Those of a list, once each. Of two with one name, as two installations of a family have, the later one is called `name-2`."""
+    found, seen = [], {}
+    for name in dict.fromkeys(names):
+        library = find(name, own_prefix)
+        seen[library.name] = seen.get(library.name, 0) + 1
+        if seen[library.name] > 1:
+            library.name = f"{library.name}-{seen[library.name]}"
+        found.append(library)
+    return found
 
 
 def find(name, own_prefix):

@@ -109,6 +109,11 @@ def table(title, header, rows, note=""):
     return {"kind": "table", "title": title, "header": header, "rows": rows, "note": note} if rows else None
 
 
-def finding(where, printed, here, verdict):
-    """A row of the report: what the paper prints, what is measured here, and `confirmed`, `refuted` or `open` with a reason."""
-    return {"where": where, "printed": printed, "here": here, "verdict": verdict}
+def finding(where, printed, here, verdict, shows=(), who=None):
+    """A row of the report: what the paper prints, what is measured here, and `confirmed`, `refuted` or `open` with a reason. shows: the figures and tables
+    that it is about, as "000 Figure 3". who: of whom it is, if not of the library that `here` begins with."""
+    return {"where": where, "printed": printed, "here": here, "verdict": verdict, "shows": shows, "who": who or here.partition(":")[0]}
+
+
+def figures(paper, *numbers):
+    return tuple(f"{paper} Figure {number}" for number in numbers)

@@ -240,6 +240,11 @@ def region_seconds(results, library):
     return Measured.of(results, "machine").least(library, "one rank of threads", what="region")
 
 
+def barrier_seconds(results, library):
+    """Of all threads within a region; nothing where a report is from before it was measured."""
+    return Measured.of(results, "machine").least(library, "one rank of threads", what="barrier") or 0
+
+
 def sides_of(cores, n):
     """[points of a side with a neighbour, ...] of a rank inside the most square grid of so many: as MPI_Dims_create makes it."""
     rows = next(count for count in range(int(cores ** 0.5), 0, -1) if cores % count == 0)
@@ -247,30 +252,50 @@ def sides_of(cores, n):
     return [points for parts, points in across for _ in range(min(2, parts - 1))]
 
 
+def points_seconds(results, library, points):
+    """One core's time for so many points of the stencil. What a point takes depends on whether they all fit in a cache, so it is taken from a square of
+    as many: a core's part of a large square is no large square."""
+    measured = Measured.of(results, "styles").series(library, "n", lambda row: row["seconds"] / row["n"] ** 2, "one core")
+    known = [(n * n, least) for n, _, least, _ in measured]
+    if not known:
+        return None
+    for (low, before), (high, after) in zip(known, known[1:]):
+        if low <= points <= high:
+            return points * (before + (after - before) * (points - low) / (high - low))
+    return points * (known[0][1] if points < known[0][0] else known[-1][1])
+
+
 def stencil_seconds(results, library, n, cores):
-    """{label of `styles`: predicted seconds of an iteration} of n * n points, from the time of one core."""
-    alone, region = Measured.of(results, "styles").least(library, "one core", n=n), region_seconds(results, library)
-    sides = [side_seconds(results, library, 8 * points) for points in sides_of(cores, n)]
-    if None in (alone, region, *sides) or cores < 2:
+    """{label of `styles`: predicted seconds of an iteration} of n * n points on one node: threads of one process have no messages, and the styles that
+    overlap have a barrier before the edges."""
+    if cores < 2:
         return {}
-    return {"pure": alone / cores + sum(sides), "masteronly": alone / cores + region, "funneled-fixed": alone / (cores - 1) + region,
-            "funneled-adaptive": alone / cores + region, "multiple": alone / cores + region}
+    part, rest = (points_seconds(results, library, n * n / by) for by in (cores, cores - 1))
+    region, barrier = region_seconds(results, library), barrier_seconds(results, library)
+    sides = [side_seconds(results, library, 8 * points) for points in sides_of(cores, n)]
+    if None in (part, region, *sides):
+        return {}
+    return {"pure": part + sum(sides), "masteronly": part + region, "funneled-fixed": rest + region + barrier, "funneled-adaptive": part + region + barrier,
+            "multiple": part + region}
 
 
 def product_seconds(results, library, n, block, cores):
-    alone = Measured.of(results, "matmul").least(library, "one core", n=n)
+    """{label of `matmul`: predicted seconds}. A rank has whole strips of `block` rows, and a broadcast takes a message for each doubling of the ranks."""
+    products = Measured.of(results, "matmul")
+    alone = products.least(library, "one core", n=n, block=block) or products.least(library, "one core", n=n)
     region, strip = region_seconds(results, library), message_seconds(results, library, 8 * n * block)
     if None in (alone, region, strip) or cores < 2:
         return {}
-    steps = n / block
-    return {"1 a core": alone / cores + steps * strip, "masteronly": alone / cores + steps * region}
+    strips = n // block
+    most = -(-strips // cores)
+    return {"1 a core": alone * most / strips + strips * (cores - 1).bit_length() * strip, "masteronly": alone / cores + strips * region}
 
 
 def configurations(results, library):
     """[(what, predicted {style: s}, measured {style: s}), ...] of all Jacobi and matrix products that were measured."""
     cores, found = results["machine"]["cores"], []
     stencils, products = Measured.of(results, "styles"), Measured.of(results, "matmul")
-    for n in sorted({row["n"] for row in stencils.rows(library, "one core")}):
+    for n in sorted({row["n"] for row in stencils.rows(library, "pure")}):
         predicted = stencil_seconds(results, library, n, cores)
         measured = {label: stencils.least(library, label, n=n, overlap=0) for label in predicted}
         found.append((f"Jacobi, n = {n}", predicted, measured))
@@ -281,11 +306,13 @@ def configurations(results, library):
 
 
 def checked(results, library):
-    """Rows: what, advised style, its measured time, the best style, its time, ratio."""
+    """Rows: what, advised style, its predicted and its measured time, the best style, its measured time, how much longer the formulas say that it takes,
+    and the advised style's measured time by that of the best."""
     rows = []
     for what, predicted, measured in configurations(results, library):
         advised, best = min(predicted, key=predicted.get), min(measured, key=measured.get)
-        rows.append((what, advised, predicted[advised], measured[advised], best, measured[best], measured[advised] / measured[best]))
+        rows.append((what, advised, predicted[advised], measured[advised], best, measured[best], predicted[best] / predicted[advised],
+                     measured[advised] / measured[best]))
     return rows
 
 

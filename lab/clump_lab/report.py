@@ -4,7 +4,7 @@ import html
 import json
 from pathlib import Path
 
-from . import facts, svg
+from . import facts, overview, svg
 from .experiments import all_experiments
 from .model import PAPERS
 
@@ -55,11 +55,22 @@ def parts(results):
         if measured is None:
             continue
         items = [item for item in experiment.evaluate(results) if item] if measured["runs"] else []
+        items += [item for item in [dates(measured, results["date"])] if item]
         findings = experiment.findings(results) if measured["runs"] else []
         if busiest > NOISY:
             findings = [dict(row, verdict=f"cannot be said on a machine that is not quiet (these numbers: {row['verdict']})") for row in findings]
         found.append((experiment, items, findings, measured["gaps"]))
     return found
+
+
+def dates(measured, date):
+    """A table of libraries that were measured in another run than the one that the heading is about."""
+    others = [[library, when.replace("T", " ")] for library, when in measured.get("dates", {}).items() if when != date]
+    return {"kind": "table", "title": "Measured in another run", "header": ["library", "when"], "rows": others, "note": ""} if others else None
+
+
+def all_findings(found):
+    return [row for _, _, findings, _ in found for row in findings]
 
 
 NOISY = 0.3  # where others use more of the machine, nothing is concluded
@@ -105,7 +116,9 @@ def page(results):
     found = parts(results)
     links = "".join(f'<a href="#{experiment.name}">{html.escape(experiment.name)}</a>' for experiment, *_ in found)
     about = "".join(f"<p>{html.escape(line)}</p>" for line in heading(results))
+    links += '<a href="#overview">every figure</a>'
     body = "\n".join(html_part(*part) for part in found)
+    body += f'<section id="overview"><h2>{overview.TITLE}</h2>{html_table("Of the five papers", overview.HEADER, overview.rows(all_findings(found)))}</section>'
     return (f'<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Lab report</title>'
             f"<style>{STYLE}</style></head><body><h1>Lab report</h1>{about}<nav>{links}</nav>{body}</body></html>\n")
 
@@ -136,15 +149,19 @@ def markdown_part(experiment, items, findings, gaps):
 
 def markdown(results):
     lines = ["# Lab report", *heading(results)]
-    for part in parts(results):
+    found = parts(results)
+    for part in found:
         lines += markdown_part(*part)
+    lines += [f"## {overview.TITLE}", markdown_table(overview.HEADER, overview.rows(all_findings(found)))]
     return "\n\n".join(lines) + "\n"
 
 
 def write(results, folder):
-    """Writes report.html, report.md and figures/*.svg."""
+    """Writes report.html, report.md and figures/*.svg, in place of those of an earlier report."""
     folder = Path(folder)
     (folder / "figures").mkdir(parents=True, exist_ok=True)
+    for old in (folder / "figures").glob("*.svg"):
+        old.unlink()
     for _, items, _, _ in parts(results):
         for item in items:
             if item["kind"] == "chart":

@@ -14,14 +14,26 @@ LAB = facts.LAB
 TWOSTAGE = "programs/twostage.c"
 
 
+OPENMP = "-fopenmp"
+
+
 def compiler_flags(source, smoke):
     """Trying out must not wait for the compiler."""
     optimise = ["-O1"] if smoke else ["-O3", "-march=native"]
-    return optimise if source.suffix == ".f90" else [*optimise, "-fopenmp", "-ffp-contract=fast"]
+    return optimise if source.suffix == ".f90" else [*optimise, OPENMP, "-ffp-contract=fast"]
+
+
+def without_openmp(program):
+    """Why it has no threads: what the compiler said of them. None if it has."""
+    try:
+        return program.with_name(program.name + ".no-openmp").read_text()
+    except FileNotFoundError:
+        return None
 
 
 def build(library, source, folder, smoke=False):
-    """The program of lab/SOURCE for this library; compiled again if the source is newer. Failed with the compiler's first error."""
+    """The program of lab/SOURCE for this library; compiled again if the source is newer, and without OpenMP where the compiler has none. Failed with the
+    compiler's first error."""
     source = LAB / source
     is_library = str(source).endswith(TWOSTAGE)
     target = folder / ("libclump_twostage.so" if is_library else source.stem)
@@ -33,12 +45,24 @@ def build(library, source, folder, smoke=False):
     shared = ["-shared", "-fPIC"] if is_library else []
     environment = dict(library.environment, PATH=f"{compiler.parent}:{os.environ['PATH']}")
     words = [compiler, *compiler_flags(source, smoke), *shared, source, "-o", target.resolve(), "-lm"]
-    # A Fortran compiler leaves files of modules where it is started.
-    done = subprocess.run(list(map(str, words)), env=environment, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, cwd=folder)
-    if done.returncode != 0:
-        lines = [line for line in done.stderr.splitlines() if "error" in line.lower()] or done.stderr.splitlines() or ["no message"]
-        raise Failed(f"{compiler} does not compile {source.name}: {lines[0][:160]}")
+    serial = target.with_name(target.name + ".no-openmp")
+    serial.unlink(missing_ok=True)
+    said = compile_with(words, environment, folder)
+    if said is not None and OPENMP in words and compile_with([word for word in words if word != OPENMP], environment, folder) is None:
+        serial.write_text(said)
+        said = None
+    if said is not None:
+        raise Failed(f"{compiler} does not compile {source.name}: {said}")
     return target
+
+
+def compile_with(words, environment, folder):
+    """None, or the compiler's first error. A Fortran compiler leaves files of modules where it is started."""
+    done = subprocess.run(list(map(str, words)), env=environment, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, cwd=folder)
+    if done.returncode == 0:
+        return None
+    lines = [line for line in done.stderr.splitlines() if "error" in line.lower()] or done.stderr.splitlines() or ["no message"]
+    return lines[0][:160]
 
 
 def rows_of(output):
@@ -82,15 +106,16 @@ class Laboratory:
     def __init__(self, experiments, libraries, context, options):
         self.experiments, self.libraries, self.context, self.options = experiments, libraries, context, options
         self.folder = Path(options.out)
-        self.results = {"clump_lab": 1, "date": time.strftime("%Y-%m-%dT%H:%M:%S"), "machine": facts.describe(), "size": context.size,
+        date = time.strftime("%Y-%m-%dT%H:%M:%S")
+        self.results = {"clump_lab": 1, "date": date, "machine": facts.describe(), "size": context.size,
                         "hosts": list(context.hosts), "rounds": options.rounds, "busy": [],
                         "libraries": {library.name: {"family": library.family, "version": library.version} for library in libraries},
-                        "experiments": {experiment.name: {"runs": [], "gaps": []} for experiment in experiments}}
+                        "experiments": {experiment.name: {"runs": [], "gaps": [], "dates": dict.fromkeys((library.name for library in libraries), date)} for experiment in experiments}}
         self.programs, self.given_up = {}, set()
         self.take_over()
 
     def take_over(self):
-        """What the folder has of other experiments stays, if it was measured on this machine in the same way."""
+        """What the folder has of other experiments, or of other libraries, stays, if it was measured on this machine in the same way."""
         try:
             old = json.loads((self.folder / "results.json").read_text())
             same = all(old[key] == self.results[key] for key in ("clump_lab", "size", "hosts"))
@@ -98,9 +123,18 @@ class Laboratory:
         except (OSError, ValueError, KeyError, TypeError):
             return
         if same:
+            for name, part in self.results["experiments"].items():
+                self.keep(part, old["experiments"].get(name, {}), old["date"])
             self.results["experiments"] = {**old["experiments"], **self.results["experiments"]}
             self.results["libraries"] = {**old["libraries"], **self.results["libraries"]}
             self.results["busy"] = old["busy"] + self.results["busy"]
+
+    def keep(self, part, before, date):
+        """Measurements of the same experiment under libraries that are not measured now, with the time when they were made."""
+        now = {library.name for library in self.libraries}
+        for key in ("runs", "gaps"):
+            part[key] = [entry for entry in before.get(key, []) if entry["library"] not in now]
+        part["dates"] |= {entry["library"]: before.get("dates", {}).get(entry["library"], date) for entry in part["runs"]}
 
     def gap(self, experiment, library, label, reason):
         gaps = self.results["experiments"][experiment.name]["gaps"]
@@ -141,7 +175,9 @@ class Laboratory:
                             yield round_number, experiment, library, run
 
     def run_one(self, round_number, experiment, library, run):
-        preload = self.programs[library.name, "twostage"] if run.twostage else None
+        preload, serial = self.programs[library.name, "twostage"] if run.twostage else None, without_openmp(self.programs[library.name, run.program])
+        if run.threads > 1 and serial:
+            raise Failed(f"needs threads, and its compiler has no OpenMP: {serial}")
         begin = time.monotonic()
         process = library.start(self.programs[library.name, run.program], run.ranks, run.arguments, threads=run.threads,
                                 sharing=run.sharing(self.context.cores), hosts=self.context.hosts[:run.nodes or None], preload=preload,

@@ -1,6 +1,7 @@
 /* What Rabenseifner 2003 (000), Table 1 sets beside the bandwidth of messages: memory bandwidth by STREAM's
  * triad, and peak FLOPS by a loop of fused multiply-adds that stay in registers, on all cores at once: one
- * rank on each. And what a parallel region of OpenMP costs, with as many threads as OMP_NUM_THREADS says. */
+ * rank on each. And what a parallel region of OpenMP and a barrier in it cost, with as many
+ * threads as OMP_NUM_THREADS says. */
 #include "lab.h"
 
 #ifdef _OPENMP
@@ -50,12 +51,24 @@ static void multiply_add(void* sink) {
   *(volatile double*)sink = total;
 }
 
-static void region(void* sink) {
+/* Threads are woken and wait for each other, and write nothing that they share: its cache line would go to and fro. */
+static void region(void* unused) {
+  (void)unused;
 #ifdef _OPENMP
 #pragma omp parallel
-  { *(volatile double*)sink = 0; }
-#else
-  *(volatile double*)sink = 0;
+#endif
+  __asm__ volatile("" ::: "memory");
+}
+
+enum { kBarriers = 64 };
+
+static void barriers(void* unused) {
+  (void)unused;
+#ifdef _OPENMP
+#pragma omp parallel
+  for (int i = 0; i < kBarriers; ++i) {
+#pragma omp barrier
+  }
 #endif
 }
 
@@ -85,7 +98,10 @@ int main(int argc, char** argv) {
 #ifdef _OPENMP
   threads = omp_get_max_threads();
 #endif
-  if (threads > 1) say("region", lab_time(seconds, region, &sink), threads, "threads");
+  if (threads > 1) {
+    say("region", lab_time(seconds, region, NULL), threads, "threads");
+    say("barrier", lab_time(seconds, barriers, NULL) / kBarriers, threads, "threads");
+  }
   free(a);
   free(b);
   free(c);

@@ -113,20 +113,59 @@ class Answers(unittest.TestCase):
 
 
 class Checked(unittest.TestCase):
-    def test_advice_beside_measurement(self):
-        results = results_of()
-        results["machine"]["cores"] = 2
+    """Predictions for the lab's own programs, on a made-up machine of two cores: a message takes 1 us + bytes / (1 GB/s), a region 1 ms, a barrier 0.2 ms."""
 
-        def runs(label, *rows):
-            return [{"library": "mpich", "label": label, "rows": list(rows)}]
-        results["experiments"]["machine"] = {"gaps": [], "runs": runs("one rank of threads", {"what": "region", "seconds": 1e-3, "amount": 2})}
-        results["experiments"]["access"] = {"gaps": [], "runs": runs("access", *({"what": "two-sided", "bytes": 8 ** k, "seconds": 2e-6 + 8 ** k / 1e9} for k in range(1, 7)))}
-        cells = {"one core": 4e-3, "pure": 2.1e-3, "masteronly": 3e-3, "funneled-fixed": 5e-3, "funneled-adaptive": 3e-3, "multiple": 3e-3}
-        results["experiments"]["styles"] = {"gaps": [], "runs": sum((runs(label, {"n": 256, "overlap": 0, "seconds": seconds, "communication": 1e-4})
-                                                                    for label, seconds in cells.items()), [])}
-        rows = predict.checked(results, "mpich")
-        self.assertEqual([(row[1], row[4], row[6]) for row in rows], [("pure", "pure", 1.0)])
+    def setUp(self):
+        self.results = results_of()
+        self.results["machine"]["cores"] = 2
+        self.measure("machine", {"one rank of threads": [{"what": "region", "seconds": 1e-3, "amount": 2}, {"what": "barrier", "seconds": 2e-4, "amount": 2}]})
+        self.measure("access", {"access": [{"what": "two-sided", "bytes": 8 ** k, "seconds": 2e-6 + 8 ** k / 1e9} for k in range(1, 7)]})
+
+    def measure(self, name, cells):
+        self.results["experiments"][name] = {"gaps": [], "runs": [{"library": "mpich", "label": label, "rows": rows} for label, rows in cells.items()]}
+
+    def stencils(self, cells):
+        self.measure("styles", {label: [{"n": n, "overlap": 0, "seconds": seconds, "communication": 1e-4} for n, seconds in by_size.items()] for label, by_size in cells.items()})
+
+    def test_advice_beside_measurement(self):
+        self.stencils({"one core": {256: 4e-3}, "pure": {256: 2.1e-3}, "masteronly": {256: 3e-3}, "funneled-fixed": {256: 5e-3}, "funneled-adaptive": {256: 3e-3}, "multiple": {256: 3e-3}})
+        rows = predict.checked(self.results, "mpich")
+        self.assertEqual([(row[1], row[4], row[-1]) for row in rows], [("pure", "pure", 1.0)])
         self.assertAlmostEqual(rows[0][2], 2e-3 + 1e-6 + 2048 / 1e9, delta=1e-6)
+
+    def test_a_part_of_a_large_square_fits_in_a_cache(self):
+        """A point of 512 * 512 takes a quarter of one of 1024 * 1024; half of 1024 * 1024 is between them, and half of the least is as it."""
+        per_point = {512: 1e-9, 1024: 4e-9}
+        self.stencils({"one core": {n: n * n * each for n, each in per_point.items()}})
+        half = predict.points_seconds(self.results, "mpich", 1024 * 1024 / 2)
+        self.assertAlmostEqual(half / (1024 * 1024 / 2), 1e-9 + 3e-9 * (1 / 2 - 1 / 4) / (1 - 1 / 4))
+        self.assertAlmostEqual(predict.points_seconds(self.results, "mpich", 1000), 1e-6)
+        self.assertAlmostEqual(predict.points_seconds(self.results, "mpich", 4 << 20), (4 << 20) * 4e-9)
+        self.assertIsNone(predict.points_seconds(self.results, "intel", 1000))
+
+    def test_styles_that_overlap_have_a_barrier_more(self):
+        self.stencils({"one core": {256: 4e-3}})
+        found = predict.stencil_seconds(self.results, "mpich", 256, 2)
+        self.assertAlmostEqual(found["masteronly"], 2e-3 + 1e-3)
+        self.assertAlmostEqual(found["funneled-adaptive"], found["masteronly"] + 2e-4)
+        self.assertAlmostEqual(found["funneled-fixed"], 4e-3 + 1e-3 + 2e-4)
+        self.assertEqual(found["multiple"], found["masteronly"])
+
+    def test_product(self):
+        """Of one block size that was measured alone, and one that was not; three ranks cannot share 16 strips evenly, and a broadcast has two stages."""
+        self.measure("matmul", {"one core": [{"n": 512, "block": 32, "seconds": 0.16}, {"n": 512, "block": 16, "seconds": 0.2}]})
+        strip = 1e-6 + 8 * 512 * 32 / 1e9
+        found = predict.product_seconds(self.results, "mpich", 512, 32, 2)
+        self.assertAlmostEqual(found["1 a core"], 0.08 + 16 * strip, delta=1e-4)
+        self.assertAlmostEqual(found["masteronly"], 0.08 + 16 * 1e-3)
+        self.assertAlmostEqual(predict.product_seconds(self.results, "mpich", 512, 32, 3)["1 a core"], 0.06 + 16 * 2 * strip, delta=1e-4)
+        self.assertAlmostEqual(predict.product_seconds(self.results, "mpich", 512, 16, 2)["masteronly"], 0.1 + 32 * 1e-3)
+
+    def test_equal_by_the_formulas(self):
+        self.stencils({"one core": {256: 4e-1}, "pure": {256: 0.3}, "masteronly": {256: 0.2}, "funneled-fixed": {256: 1.0}, "funneled-adaptive": {256: 1.0}, "multiple": {256: 1.0}})
+        text, found = advise.check(self.results)
+        self.assertTrue(found)
+        self.assertIn("in 0 of 1 configurations. In 1 of the others the formulas take both for equal (within 5 %).", text)
 
 
 if __name__ == "__main__":

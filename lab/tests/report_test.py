@@ -6,7 +6,7 @@ import tempfile
 import unittest
 import xml.etree.ElementTree
 
-from clump_lab import libraries, report, runner, svg
+from clump_lab import libraries, overview, report, runner, svg
 from clump_lab.experiments import Context, all_experiments, nas
 from clump_lab.measured import Measured, chart
 
@@ -70,6 +70,8 @@ class Reports(unittest.TestCase):
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
             (folder / "results.json").write_text(json.dumps(results_of(gaps=[gap])))
+            (folder / "figures").mkdir()
+            (folder / "figures/of-an-earlier-report.svg").write_text("")
             report.write(report.load(folder), folder)
             page, text = (folder / "report.html").read_text(), (folder / "report.md").read_text()
             figures = {path.name for path in (folder / "figures").iterdir()}
@@ -86,6 +88,25 @@ class Reports(unittest.TestCase):
         noisy = report.page(results_of(busy=[0.0, 0.5]))
         self.assertIn("NOT QUIET", noisy)
         self.assertIn("cannot be said on a machine that is not quiet (these numbers: confirmed)", noisy)
+
+    def test_a_row_for_each_figure_and_table(self):
+        results = results_of(0.25)
+        rows = {(paper, what): rest for paper, what, *rest in overview.rows(report.all_findings(report.parts(results)))}
+        self.assertEqual(len(rows), 39)
+        papers = {paper: {kind: sorted(int(what.split()[1]) for number, what in rows if number == paper and what.startswith(kind)) for kind in ("Figure", "Table")} for paper, _ in rows}
+        self.assertEqual(papers, {"000": {"Figure": list(range(1, 12)), "Table": [1]}, "001": {"Figure": [1, 2], "Table": []}, "002": {"Figure": [1], "Table": [1, 2]},
+                                  "003": {"Figure": list(range(1, 10)), "Table": [1, 2, 3]}, "004": {"Figure": list(range(1, 11)), "Table": []}})
+        self.assertEqual(rows["000", "Figure 6"][2:], ["mpich: 4 of 4 for nine tenths of it, 4 to beat pure MPI", "confirmed"])
+        self.assertEqual(rows["000", "Figure 9"][2:], ["mpich: all get 300 % more than one", "refuted here"])
+        self.assertEqual(rows["000", "Figure 7"][2:], ["mpich: 3.20, 1.60, 1.07, 0.80 times as long with 1 to 4", "confirmed"])
+        self.assertEqual(rows["003", "Figure 1"][2:], ["not in this report: clump lab run nas with --host", ""])
+        self.assertEqual(rows["004", "Figure 1"][2:], ["nothing to measure", ""])
+        self.assertIn("| 000 | Figure 11 |", report.markdown(results))
+        self.assertIn("Figure 11", report.page(results).partition('id="overview"')[2])
+
+    def test_verdicts_that_differ_name_whom(self):
+        found = [{"verdict": word, "who": who} for who, word in (("a", "confirmed"), ("b", "refuted"), ("c", "confirmed"))]
+        self.assertEqual((overview.verdict_of(found), overview.verdict_of(found[:1])), ("a, c: confirmed; b: refuted", "confirmed"))
 
     def test_no_report(self):
         with tempfile.TemporaryDirectory() as name:
@@ -110,6 +131,46 @@ class Nas(unittest.TestCase):
         shapes = {(run.nodes, run.ranks) for run in nas.plan(Context(cores=2, hosts=("a", "b", "c", "d")))}
         self.assertEqual(shapes, {(nodes, nodes * ways) for nodes in (1, 2, 4) for ways in (1, 2, 4)})
         self.assertEqual({run.nodes for run in nas.plan(Context(cores=2))}, {0})
+
+
+def nas_results(hosts, times):
+    """times: {(nodes, ways): (seconds, communication)} of CG."""
+    labels = {shape: nas.label_of("cg", "W", *shape, hosts) for shape in times}
+    runs = [{"library": "clump", "label": labels[shape], "rows": [{"seconds": seconds, "mops": 1.0, "communication": talk, "computation": 1.0}]} for shape, (seconds, talk) in times.items()]
+    return {"hosts": list(hosts), "experiments": {"nas": {"runs": runs, "gaps": []}}}
+
+
+class NasFindings(unittest.TestCase):
+    def verdicts(self, hosts, times):
+        found = {}
+        for row in nas.findings(nas_results(hosts, times)):
+            for shown in row["shows"]:
+                found.setdefault(shown, []).append((row["here"].partition(": ")[2], row["verdict"]))
+        return found
+
+    def test_ways_of_one_node(self):
+        found = self.verdicts((), {(1, 1): (8.0, 0.0), (1, 2): (5.0, 1.0), (1, 4): (4.0, 1.5)})
+        self.assertEqual(found["003 Figure 2"], [("CG W, two ranks have an efficiency of 0.80", "confirmed")])
+        self.assertEqual(found["003 Figure 3"], [("CG W, 0.62 of that with two ranks", "confirmed")])
+        self.assertEqual(found["003 Figure 5"], [("CG W, 1.50 times as much with four ranks as with two", "confirmed")])
+        self.assertEqual(found["003 Table 3"], [(f"6 of 6 entries of {kernel} follow from its pattern", "confirmed") for kernel in ("MG", "CG", "LU")])
+        self.assertNotIn("003 Figure 1", found)
+
+    def test_nodes_that_are_hosts(self):
+        found = self.verdicts(("a", "b"), {(1, 1): (8.0, 0.0), (2, 1): (5.0, 1.0), (2, 2): (4.0, 3.0), (2, 4): (3.0, 6.0)})
+        self.assertEqual(found["003 Figure 1"], [("CG W, efficiency 1.00, 0.80 with 1, 2 nodes", "confirmed")])
+        self.assertEqual(found["003 Table 2"][0], ("CG W, 2 nodes, 3.00 and then 2.00 times", "confirmed"))
+        slower = self.verdicts(("a", "b"), {(1, 1): (4.0, 0.0), (2, 1): (5.0, 1.0)})
+        self.assertEqual(slower["003 Figure 1"][0][1], "refuted here")
+
+
+class Styles(unittest.TestCase):
+    def test_processes_of_a_node(self):
+        def shapes(**where):
+            return {(run.label, run.ranks, run.threads) for run in all_experiments()["styles"].plan(Context(size="smoke", **where)) if run.label.startswith("masteronly") and "overlap" not in run.label}
+        self.assertEqual(shapes(cores=2), {("masteronly", 1, 2), ("masteronly, two processes", 2, 2)})
+        self.assertEqual(shapes(cores=8), {("masteronly", 1, 8), ("masteronly, two processes", 2, 4), ("masteronly, 2 processes a node", 4, 2)})
+        self.assertEqual(shapes(cores=4, hosts=("a", "b", "c")), {("masteronly", 3, 4), ("masteronly, 2 processes a node", 6, 2)})
 
 
 class Medians(unittest.TestCase):
@@ -147,30 +208,72 @@ class Failing(unittest.TestCase):
         good = self.library("good", f"echo hello; echo '{line}'")
         crashes = self.library("crashes", "echo cannot do that >&2; exit 139")
         hangs = self.library("hangs", 'test "$1" = --version || sleep 60')
+        killed = self.library("killed", 'test "$1" = --version || kill -SEGV $$')
         silent = self.library("silent", "true")
         wrong = self.library("wrong", "true", "echo 'ring.c:1: error: no such thing' >&2; exit 1")
-        results = self.run_ring(good, crashes, hangs, silent, wrong, timeout=0.5)["experiments"]["ring"]
+        results = self.run_ring(good, crashes, hangs, killed, silent, wrong, timeout=0.5)["experiments"]["ring"]
         self.assertEqual([run["library"] for run in results["runs"]], ["good", "good"])
         reasons = {gap["library"]: gap["reason"] for gap in results["gaps"]}
         self.assertEqual(reasons["crashes"], "exit code 139: cannot do that")
         self.assertIn("did not end within", reasons["hangs"])
+        self.assertEqual(reasons["killed"], "ended by SIGSEGV")
         self.assertEqual(reasons["silent"], "printed no measurement")
         self.assertIn("no such thing", reasons["wrong"])
-        self.assertEqual(len(results["gaps"]), 4)  # each once, though there were two rounds
+        self.assertEqual(len(results["gaps"]), 5)  # each once, though there were two rounds
         saved = json.loads((self.folder / "out/results.json").read_text())
         self.assertEqual(saved["experiments"]["ring"], results)
 
     def test_another_experiment_is_added(self):
         old = {"runs": [{"library": "x", "label": "l", "round": 0, "rows": []}], "gaps": []}
-        results = self.run_ring(self.library("good", f"echo '{json.dumps(ring_rows(1.0)[0])}'"))
+        good = self.library("good", f"echo '{json.dumps(ring_rows(1.0)[0])}'")
+        results = self.run_ring(good)
         results["experiments"]["matmul"] = old
         path = self.folder / "out/results.json"
         path.write_text(json.dumps(results))
-        again = self.run_ring(self.library("better", f"echo '{json.dumps(ring_rows(1.0)[0])}'"))
-        self.assertEqual(again["experiments"]["matmul"], old)
-        self.assertEqual({run["library"] for run in again["experiments"]["ring"]["runs"]}, {"better"})
+        self.assertEqual(self.run_ring(good)["experiments"]["matmul"], old)
         path.write_text(json.dumps(dict(results, size="full")))
         self.assertNotIn("matmul", self.run_ring(self.library("best", f"echo '{json.dumps(ring_rows(1.0)[0])}'"))["experiments"])
+
+    def test_another_library_is_added(self):
+        """Its runs replace what the folder has of it, and of no other; the report says what is of another run."""
+        line = json.dumps(ring_rows(1.0)[0])
+        first = self.run_ring(self.library("good", f"echo '{line}'"), self.library("crashes", "exit 3"))
+        path = self.folder / "out/results.json"
+        first["date"] = "2026-01-02T03:04:05"
+        del first["experiments"]["ring"]["dates"]  # as of a report from before they were kept
+        path.write_text(json.dumps(first))
+        better = self.library("better", f"echo '{line}'")
+        both = self.run_ring(better)
+        ring = both["experiments"]["ring"]
+        self.assertEqual(sorted(run["library"] for run in ring["runs"]), ["better", "better", "good", "good"])
+        self.assertEqual([gap["library"] for gap in ring["gaps"]], ["crashes"])
+        self.assertEqual(ring["dates"], {"better": both["date"], "good": "2026-01-02T03:04:05"})
+        again = self.run_ring(better)["experiments"]["ring"]
+        self.assertEqual(sorted(run["library"] for run in again["runs"]), ["better", "better", "good", "good"])
+        self.assertEqual(report.dates(ring, both["date"])["rows"], [["good", "2026-01-02 03:04:05"]])
+        self.assertIsNone(report.dates({"dates": {"better": both["date"]}}, both["date"]))
+
+    def test_no_openmp(self):
+        """What needs no threads is measured, and what needs them has a gap with the compiler's word."""
+        line = json.dumps(ring_rows(1.0)[0])
+        compiler = ('for word; do test "$word" != -fopenmp || { echo "cc: error: unrecognized option -fopenmp" >&2; exit 1; }; done; '
+                    'while test "$1" != -o; do shift; done; touch "$2"')
+        found = self.library("serial", f"echo '{line}'", compiler)
+        class Options:
+            out, rounds, timeout = self.folder / "out", 1, 5.0
+        for again in (False, True):  # compiled now, and found compiled
+            lab = runner.Laboratory([all_experiments()["styles"]], [found], Context(cores=2, size="smoke"), Options)
+            styles = lab.run()["experiments"]["styles"]
+            self.assertEqual({run["label"] for run in styles["runs"]}, {"pure", "one core"}, again)
+            self.assertIn("masteronly", {gap["label"] for gap in styles["gaps"]})
+            self.assertEqual({gap["reason"] for gap in styles["gaps"]}, {"needs threads, and its compiler has no OpenMP: cc: error: unrecognized option -fopenmp"})
+
+    def test_two_installations_of_a_family(self):
+        paths = []
+        for name in ("one", "two"):
+            library = self.library(name, "echo 'HYDRA build details: Version 4.0'")
+            paths.append(str(library.mpiexec))
+        self.assertEqual([library.name for library in libraries.find_all([*paths, paths[0]], self.folder)], ["mpich", "mpich-2"])
 
     def test_libraries_that_are_not_there(self):
         for name, words in (("lam", "there is no library 'lam'"), ("/no/mpiexec", "there is no program"), ("/bin/true", "does not say")):

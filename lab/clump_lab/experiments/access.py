@@ -48,12 +48,12 @@ def findings(results):
             message = longest / seconds / 1e6
             found.append(finding("002, Table 2: word by word, access is bound by latency and far slower than messages", "24 MB/s against 232 MB/s",
                                  f"{library}: {digits(words[-1][1])} MB/s word by word, each address from the word before, {digits(message)} MB/s in messages of {longest} bytes",
-                                 "confirmed" if words[-1][1] < message / 2 else "refuted here"))
+                                 "confirmed" if words[-1][1] < message / 2 else "refuted here", ("002 Table 2",)))
             middle = sizes[len(sizes) // 2]
             predicted = two_sided(middle[0], longest / seconds, sizes[0][1])
             found.append(finding("002, Table 2: bandwidth is b / (1 + b T / size)", "a formula", f"{library}: {digits(predicted / 1e6)} MB/s by the formula for {middle[0]} bytes, "
                                  f"{digits(middle[0] / middle[1] / 1e6)} measured",
-                                 "confirmed within a quarter" if abs(predicted * middle[1] / middle[0] - 1) <= 0.25 else "off by more than a quarter here"))
+                                 "confirmed within a quarter" if abs(predicted * middle[1] / middle[0] - 1) <= 0.25 else "off by more than a quarter here", ("002 Table 2",)))
     return found
 
 

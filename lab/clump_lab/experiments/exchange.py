@@ -1,7 +1,7 @@
 """Exchanges of pairs across nodes and inside them, synchronous and asynchronous: Table 1 of 003."""
 
 from . import Experiment
-from ..measured import Measured, Run, chart, finding, table
+from ..measured import Measured, Run, chart, figures, finding, table
 from ..model import PAPERS
 from ..svg import digits
 
@@ -10,6 +10,7 @@ MODES = ("synchronous", "asynchronous")
 COLUMNS = (("external1", "1-way nodes, external", "1-way", "across"), ("external2", "2-way nodes, external", "2-way", "across"),
            ("internal", "2-way node, local", "one node", "inside"))
 LEAST, LONGEST = 8, 131072
+SHOWN = (*figures("003", 6), "003 Table 1")
 
 
 def plan(context):
@@ -59,10 +60,10 @@ def findings(results):
             continue
         one, two = (median(label, "across", max(sizes)) for label in ("1-way", "2-way"))
         found.append(finding("003, 4.3: the bandwidth of a 1-way node is more than twice that of each of two processors of a 2-way node", "68 by 24 MB/s, 80 by 32 MB/s",
-                             f"{library}: {two / one:.2f} times", "confirmed" if two > 2 * one else "refuted here"))
+                             f"{library}: {two / one:.2f} times", "confirmed" if two > 2 * one else "refuted here", SHOWN))
         one, two = (median(label, "across", min(sizes)) for label in ("1-way", "2-way"))
         found.append(finding("003, 4.3: two processors of a node send a small message each in less time than one sends two", "27 µs against 2 * 20 µs",
-                             f"{library}: {digits(two * 1e6)} µs against 2 * {digits(one * 1e6)} µs", "confirmed" if two < 2 * one else "refuted here"))
+                             f"{library}: {digits(two * 1e6)} µs against 2 * {digits(one * 1e6)} µs", "confirmed" if two < 2 * one else "refuted here", SHOWN))
     return found
 
 

@@ -1,7 +1,7 @@
 """The block matrix product of 004: more ranks than cores, sizes of blocks, eager or rendezvous, and how long a rank polls before it sleeps."""
 
 from . import Experiment
-from ..measured import Measured, Run, chart, finding, table
+from ..measured import Measured, Run, chart, figures, finding, table
 from ..svg import digits
 
 # Each library's own way to say from which size a message waits for its receive, where it documents one.
@@ -10,7 +10,7 @@ SPIN = {"mpich": "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT"}
 
 
 def plan(context):
-    repetitions = ("--repetitions", context.choose(1, 3, 3))
+    repetitions = ("--repetitions", context.choose(1, 5, 3))  # the first one is cold
     runs = []
     for n in context.choose((96,), (512,), (1024, 2048)):
         for block in (16, 32, 64) if context.size == "full" else (16, 32) if context.size == "quick" else (16,):
@@ -20,7 +20,7 @@ def plan(context):
             if context.cores > 1:
                 runs.append(Run("masteronly", "matmul", max(1, len(context.hosts)), ("--n", n, "--block", block, *repetitions), threads=context.cores,
                                 expected=1 + 2e-10 * n ** 3))
-        runs.append(Run("one core", "matmul", 1, ("--n", n, "--block", 32, *repetitions), expected=1 + 4e-10 * n ** 3))
+            runs.append(Run("one core", "matmul", 1, ("--n", n, "--block", block, *repetitions), expected=1 + 4e-10 * n ** 3))
     if context.size != "smoke":
         ranks, arguments = context.cores * max(1, len(context.hosts)) * 2, ("--n", 512, "--block", 32, *repetitions)
         for limit in (0, 1 << 20):
@@ -71,6 +71,28 @@ def all_numbers(measured, cores):
     return table("All of them", ["library", "how", "n", "block", "ranks", "s", "in broadcasts", "MFLOPS", "MFLOPS a core", "greatest by least"], rows)
 
 
+def by_core(measured, library, n, block):
+    """004, Figures 9 and 10: one rank a core, beside one core alone."""
+    alone, rows = measured.median(library, "one core", "mflops", n=n), measured.rows(library, "1 a core", n=n, block=block)
+    if not alone or not rows:
+        return []
+    ranks, rate = rows[0]["ranks"], measured.median(library, "1 a core", "mflops", n=n, block=block)
+    return [finding("004, Figures 9 and 10: MFLOPS grow with the nodes, and those of a processor hardly fall", "curves without printed numbers",
+                    f"{library}: n = {n}, block {block}, {digits(rate / ranks)} MFLOPS of each of {ranks} cores, {digits(alone)} of one alone",
+                    "confirmed" if rate / ranks >= 0.75 * alone else "refuted here", figures("004", 9, 10))]
+
+
+def beside_mpich(measured, n, block):
+    """004, Figures 3 to 6: ranks as threads beside MPICH, with as many ranks as cores, and with more."""
+    found = []
+    for label, words, numbers in (("1 a core", "as many ranks as processors", (4, 6)), ("2 a core", "more ranks than processors", (3, 5))):
+        ours, theirs = (measured.median(library, label, n=n, block=block) for library in ("clump", "mpich"))
+        if ours and theirs:
+            found.append(finding(f"004, Figures {numbers[0]} and {numbers[1]}: with {words}, ranks as threads take less time than MPICH", "figures without printed numbers",
+                                 f"clump: n = {n}, block {block}, {label}, {ours / theirs:.2f} of MPICH's time", "confirmed" if ours < theirs else "refuted here", figures("004", *numbers)))
+    return found
+
+
 def findings(results):
     measured, found = Measured.of(results, "matmul"), []
     for n, block in cases(measured)[-1:]:
@@ -81,7 +103,9 @@ def findings(results):
             ratio = points[-1][1] / points[0][1]
             found.append(finding("004, Figures 3, 5, 7 and 8: with ranks as threads it costs little to run more of them than there are processors; with MPICH much",
                                  "figures without printed numbers", f"{library}: n = {n}, block {block}, {points[-1][0]} ranks take {ratio:.2f} times as long as "
-                                 f"{points[0][0]}", "costs little" if ratio < 1.25 else "costs much" if ratio > 2 else "costs something"))
+                                 f"{points[0][0]}", "costs little" if ratio < 1.25 else "costs much" if ratio > 2 else "costs something", figures("004", 3, 5, 7, 8)))
+            found += by_core(measured, library, n, block)
+        found += beside_mpich(measured, n, block)
     return found
 
 

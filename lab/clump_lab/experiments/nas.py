@@ -3,7 +3,7 @@
 import re
 
 from . import Experiment
-from ..measured import Measured, Run, chart, finding, table
+from ..measured import Measured, Run, chart, figures, finding, table
 from ..model import PAPERS, external_internal, table_2_ratios
 from ..facts import LAB
 from ..svg import digits
@@ -149,6 +149,54 @@ REASONS = {"CG": "not reproduced: on single processors half of the messages go t
            "FT": "not reproduced: Table 1 is about pairs, and FT exchanges among all", "MG": "not reproduced"}
 
 
+def of_ways(measured, library, kernel, labels):
+    """003, Figures 3 and 5: from two to four ranks of a node."""
+    if (1, 2) not in labels or (1, 4) not in labels:
+        return []
+    found, (two, four) = [], (measured.median(library, labels[1, ways]) for ways in (2, 4))
+    if four:
+        found.append(finding("003, 3.3: efficiency still falls from 2-way to 4-way nodes", "0.5 MG, 0.4 CG, below 0.4 FT, near 1 LU",
+                             f"{library}: {kernel}, {two / four / 2:.2f} of that with two ranks", "confirmed" if four > two / 2 / 0.95 else "refuted here", figures("003", 3), f"{library} {kernel}"))
+    two, four = (measured.median(library, labels[1, ways], "communication") for ways in (2, 4))
+    if two and four:
+        found.append(finding("003, 4.2: communication, summed over the processors, grows with the processors of a node", "Figures 4 and 5",
+                             f"{library}: {kernel}, {four / two:.2f} times as much with four ranks as with two", "confirmed" if four > two else "refuted here", figures("003", 4, 5), f"{library} {kernel}"))
+    return found
+
+
+def of_nodes(measured, library, kernel, labels):
+    """003, Figure 1 and Table 2, where nodes are hosts."""
+    counts = sorted(nodes for nodes, ways in labels if ways == 1)
+    if len(counts) < 2:
+        return []
+    seconds = [measured.median(library, labels[nodes, 1]) for nodes in counts]
+    parts = [seconds[0] / each / nodes for nodes, each in zip(counts, seconds) if each]
+    found = [finding("003, 3.1: with one processor a node, performance grows with the nodes; the efficiency of CG falls", "a figure without printed numbers",
+                     f"{library}: {kernel}, efficiency " + ", ".join(f"{part:.2f}" for part in parts) + " with " + ", ".join(map(str, counts)) + " nodes",
+                     "confirmed" if all(later < before for before, later in zip(seconds, seconds[1:])) else "refuted here", figures("003", 1), f"{library} {kernel}")]
+    for nodes in counts[1:]:
+        first, second = (ratio(measured, library, kernel, nodes, ways) for ways in (2, 4))
+        if first and second:
+            found.append(finding("003, 4.4: communication grows less from 2-way to 4-way nodes than from 1-way to 2-way nodes", "Table 2",
+                                 f"{library}: {kernel}, {nodes} nodes, {first:.2f} and then {second:.2f} times", "confirmed" if second < first else "refuted here", ("003 Table 2",), f"{library} {kernel}"))
+    return found
+
+
+def computed():
+    """What the patterns of the kernels say without a measurement: Figures 7 to 9, Tables 2 and 3."""
+    paper, found, near = PAPERS["003"], [], 0
+    for number, kernel in ((7, "MG"), (8, "CG"), (9, "LU")):
+        entries = [("%d:%d" % external_internal(kernel, ranks, int(ways)), entry) for ways, by_kernel in paper["table3"].items() for ranks, entry in zip((4, 8, 16), by_kernel[kernel])]
+        same = sum(ours == entry for ours, entry in entries)
+        found.append(finding(f"003, Figure {number} and Table 3: external and internal messages of {kernel}", "6 entries of Table 3",
+                             f"computed: {same} of {len(entries)} entries of {kernel} follow from its pattern", "confirmed" if same == len(entries) else "refuted", (*figures("003", number), "003 Table 3")))
+    ratios = table_2_ratios()
+    near = sum(abs(ours / printed - 1) <= 0.25 for *_, ours, printed in ratios)
+    found.append(finding("003, Table 2: ratios of communication time", f"{len(ratios)} ratios", f"computed: {near} of {len(ratios)} follow within a quarter from Table 1 and the sizes of messages",
+                         "confirmed but for those that the table names", ("003 Table 2",)))
+    return found
+
+
 def findings(results):
     measured, found = Measured.of(results, "nas"), []
     for library in measured.libraries():
@@ -162,13 +210,14 @@ def findings(results):
                 part = one / two / 2
                 found.append(finding("003, 3.2 and 4.1: a second processor of a node gives less than twice the speed, as they share the bus to memory",
                                      "figures; efficiency of 2-way nodes 0.5 to 0.95", f"{library}: {kernel}, two ranks have an efficiency of {part:.2f}",
-                                     "confirmed" if part < 0.95 else "refuted here"))
+                                     "confirmed" if part < 0.95 else "refuted here", figures("003", 2), f"{library} {kernel}"))
             one, two = (measured.median(library, labels[shape], "computation") if shape in labels else None for shape in ((1, 1), (1, 2)))
             if one and two:
                 lu = kernel.startswith("LU")
                 found.append(finding("003, 4.1: computation, summed over the processors, is more on 2-way nodes than on 1-way nodes, but for LU", "Figures 4 and 5",
-                                     f"{library}: {kernel}, {two / one:.2f} times as much with two ranks", "confirmed" if (two > one) != lu else "refuted here"))
-    return found
+                                     f"{library}: {kernel}, {two / one:.2f} times as much with two ranks", "confirmed" if (two > one) != lu else "refuted here", figures("003", 4), f"{library} {kernel}"))
+            found += of_ways(measured, library, kernel, labels) + of_nodes(measured, library, kernel, labels)
+    return found + computed()
 
 
 EXPERIMENT = Experiment("nas", "003", "Kernels of the NAS benchmarks", "efficiency, computation and communication of the kernels; Tables 2 and 3 (needs a Fortran compiler)",

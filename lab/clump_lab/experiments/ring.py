@@ -2,7 +2,7 @@
 
 from . import Experiment
 from .machine import rates
-from ..measured import Measured, Run, chart, finding, table
+from ..measured import Measured, Run, chart, figures, finding, table
 from ..model import communication_cpu_seconds, PAPERS
 from ..svg import digits
 
@@ -140,7 +140,7 @@ def findings(results):
         share = row["masteronly"] / row["largest"]
         found.append(finding("000, Table 1 and Figure 4: on six of eight machines one CPU gets less than 75 % of the bandwidth between nodes",
                              "NEC SX-6 100 %, Cray X1 75 to 82 %, IBM SP 28 %, SUN-fire 18 %", f"{library}: one rank gets {100 * share:.0f} %",
-                             "refuted here: one rank fills the way" if share >= 0.75 else "confirmed"))
+                             "refuted here: one rank fills the way" if share >= 0.75 else "confirmed", (*figures("000", 3, 4), "000 Table 1")))
         pure = communication_cpu_seconds(row["per_node"], share)
         found.append(finding("000, 3.4: one second of communication with pure MPI on 16 CPUs is 16 CPU-seconds, 57 in masteronly style, 4.5 with four CPUs that "
                              "communicate and twelve that compute", "57 and 4.5 CPU-seconds",
@@ -151,8 +151,48 @@ def findings(results):
         if ratios:
             found.append(finding("000, Figure 5: masteronly takes longer than pure MPI with its messages inside the node, but on NEC SX-6 and Cray X1 (MSP)",
                                  "a figure without printed numbers", f"{library}: {min(ratios):.2f} to {max(ratios):.2f} times as long",
-                                 "confirmed" if min(ratios) > 1 else "refuted here" if max(ratios) < 1 else "depends on the size"))
+                                 all_or_none(ratios), figures("000", 5)))
+            longer = [ratio for size, ratio, *_ in ratio_to_pure(measured, library, 1) if size >= CROSSING] or ratios[-1:]
+            found.append(finding("002, Figure 1: the hybrid model takes longer than pure MPI from messages of 32 kB on", "19.2 ms against 11.6 ms, 66 % more",
+                                 f"{library}: {min(longer):.2f} to {max(longer):.2f} times as long", all_or_none(longer), figures("002", 1)))
+        found += of_counts(measured, library, row, share)
     return found
+
+
+CROSSING = 32 << 10
+
+
+def all_or_none(ratios):
+    """Of times of a hybrid style by that of pure MPI, where the paper says that it takes longer."""
+    return "confirmed" if min(ratios) > 1 else "refuted here" if max(ratios) < 1 else "depends on the size"
+
+
+def of_counts(measured, library, row, share):
+    """What 000 says of how many CPUs of a node communicate: Figures 2 and 6 to 11, at the largest size."""
+    size = largest(measured, library)
+    points = {active: value for active, value, *_ in by_active(measured, library, size)}
+    pure = measured.median(library, "ring", pattern="both", node_bytes=size)
+    across = measured.median(library, "ring", pattern="across", active=max(points), node_bytes=size)
+    if not pure or not across:
+        return []
+    greatest, n = max(points.values()), row["per_node"]
+    full = min(active for active, value in points.items() if value >= 0.9 * greatest)
+    ahead = min((active for active, value in points.items() if value > size / pure), default=None)
+    ratios = [size / value / pure for _, value in sorted(points.items())]
+    falls = all(later <= before for before, later in zip(ratios, ratios[1:]))
+    less = 1 - row["pure"] / row["masteronly"]
+    return [
+        finding("000, Figure 2: pure MPI sends inside the nodes, too", "a drawing", f"{library}: that makes its time {pure / across:.2f} times what is sent between nodes",
+                "confirmed" if pure > across else "refuted here: it costs nothing", figures("000", 2)),
+        finding("000, Figure 6: more than four of 16 CPUs must communicate for full bandwidth, at least three to beat pure MPI", "more than 4, at least 3",
+                f"{library}: {full} of {n} for nine tenths of it, {ahead or 'none'} to beat pure MPI",
+                "refuted here: one is enough" if full == ahead == 1 else "in part" if 1 in (full, ahead) else "confirmed", figures("000", 6)),
+        finding("000, Figure 7: hybrid by pure MPI falls with the CPUs that communicate", "curves without printed numbers",
+                f"{library}: " + ", ".join(f"{ratio:.2f}" for ratio in ratios) + f" times as long with 1 to {n}", "confirmed" if falls else "refuted here", figures("000", 7)),
+        finding("000, Figures 8, 10 and 11: with 4 or 8 CPUs a node one of them gets half of the bandwidth or nearly all", "49, 82 and 75 %",
+                f"{library}: {100 * share:.0f} % of {n} CPUs' bandwidth", "confirmed" if share >= 0.49 else "refuted here", figures("000", 8, 10, 11)),
+        finding("000, Figure 9: on NEC SX-6 one CPU fills the network, and all together get less", "7.56 and 4.98 GB/s",
+                f"{library}: all get {100 * abs(less):.0f} % {'less' if less > 0 else 'more'} than one", "confirmed" if less > 0 else "refuted here", figures("000", 9))]
 
 
 EXPERIMENT = Experiment("ring", "000", "The ring between nodes", "bandwidth of a node by how many of its ranks communicate; masteronly against pure MPI; Table 1",

@@ -3,7 +3,7 @@
 import statistics
 
 from . import Experiment
-from ..measured import Measured, Run, chart, finding, table
+from ..measured import Measured, Run, chart, figures, finding, table
 from ..model import PAPERS, epsilon_bounds
 from ..svg import digits
 
@@ -14,24 +14,34 @@ def sides(context):
     return context.choose((64,), (128, 256, 512, 1024), (256, 512, 1024, 2048, 4096))
 
 
+def divisions(context):
+    """[(words after the style, processes, threads of each), ...]: how one or several processes of each node share its cores. On one host it is one node, or
+    two of half its cores."""
+    nodes, width = (len(context.hosts), context.cores) if context.hosts else (2, context.cores // 2)
+    found = [("", len(context.hosts) or 1, context.cores)]
+    if not context.hosts:
+        found.append((", two processes", 2, max(2, width)))
+    several = [count for count in range(2, width) if width % count == 0]  # one a core is pure MPI
+    return found + [(f", {count} processes a node", nodes * count, width // count) for count in several]
+
+
 def plan(context):
-    nodes = len(context.hosts) or 1
-    every = nodes * context.cores
+    every = (len(context.hosts) or 1) * context.cores
     runs = []
     for n in sides(context):
         arguments = ("--n", n, "--seconds", context.seconds)
         wait = 0.6 + 4 * context.seconds
         for overlap in (0, 1):  # the same label: rows say which
             runs.append(Run("pure", "stencil", every, (*arguments, "--style", "pure", "--overlap", overlap), expected=wait))
-        for style in ("masteronly", *OVERLAPPING):
-            more = ("--communicating", max(1, context.cores // 2)) if style == "multiple-b2" else ()
-            runs.append(Run(style, "stencil", nodes, (*arguments, "--style", style, *more), threads=context.cores, expected=wait))
-            if not context.hosts and style in ("masteronly", "funneled-adaptive", "multiple"):
-                # Two processes with half of the threads each is all that one host can show of several nodes.
-                runs.append(Run(f"{style}, two processes", "stencil", 2, (*arguments, "--style", style), threads=max(2, context.cores // 2), expected=wait))
-        runs.append(Run("masteronly, overlap", "stencil", nodes, (*arguments, "--style", "masteronly", "--overlap", 1), threads=context.cores, expected=wait))
-        if not context.hosts:
-            runs.append(Run("one core", "stencil", 1, (*arguments, "--style", "pure"), expected=wait))
+        for words, processes, threads in divisions(context):
+            for style in ("masteronly", *OVERLAPPING):
+                if words and style not in ("masteronly", "funneled-adaptive", "multiple"):
+                    continue
+                more = ("--communicating", max(1, threads // 2)) if style == "multiple-b2" else ()
+                runs.append(Run(style + words, "stencil", processes, (*arguments, "--style", style, *more), threads=threads, expected=wait))
+        runs.append(Run("masteronly, overlap", "stencil", len(context.hosts) or 1, (*arguments, "--style", "masteronly", "--overlap", 1), threads=context.cores, expected=wait))
+    if not context.hosts:  # what predict.py takes a core's part of a square from
+        runs += [Run("one core", "stencil", 1, ("--n", n, "--seconds", context.seconds, "--style", "pure"), expected=wait) for n in (sides(context)[0] // 2, *sides(context))]
     return runs
 
 
@@ -61,14 +71,13 @@ def evaluate(results):
             series.setdefault(label, []).append((n, rate, rate, rate))
         items.append(chart(f"styles-{library}", f"Jacobi, {library}: points a second by style", "points in each direction", "million points a second", series,
                            x_log=True))
-    items.append(epsilons(measured, results))
+    items.append(epsilons(measured))
     items.append(bits(measured))
     return items
 
 
-def epsilon_rows(measured, results):
+def epsilon_rows(measured):
     """(library, n, style, measured epsilon, f, bounds): of overlapping styles against masteronly, as one process with all cores."""
-    cores = results["machine"]["cores"]
     for library in measured.libraries():
         seconds, communication = times(measured, library), times(measured, library, "communication")
         for (label, n), took in seconds.items():
@@ -78,15 +87,15 @@ def epsilon_rows(measured, results):
                 continue
             if all(row["ranks"] == 1 for row in measured.rows(library, masteronly)):
                 continue  # one process alone has no messages that could be overlapped
-            threads = max(2, cores // 2) if "two processes" in label else cores
+            threads = measured.rows(library, label)[0]["threads"]
             whole, talk = seconds[masteronly, n], communication[masteronly, n]
             accumulated = talk + (whole - talk) * threads
             yield library, n, label, whole / took, talk / accumulated, epsilon_bounds(talk / accumulated, threads, 1)
 
 
-def epsilons(measured, results):
+def epsilons(measured):
     rows = []
-    for library, n, label, found, f, (low, high, balanced) in epsilon_rows(measured, results):
+    for library, n, label, found, f, (low, high, balanced) in epsilon_rows(measured):
         inside = "within" if low <= found <= min(high, balanced) else "below" if found < low else "above"
         rows.append([library, n, label, f"{found:.2f}", f"{f:.3f}", f"{low:.2f}", f"{min(high, balanced):.2f}", inside])
     return table("Masteronly's time by that of overlapping styles (002, section 6)", ["library", "n", "style", "epsilon", "f", "least bound", "greatest bound", ""], rows,
@@ -105,11 +114,23 @@ def bits(measured):
     return table("Results bit by bit", ["n", "styles and libraries", "bits"], rows)
 
 
+def same_bits(measured, library):
+    """001's two levels, MPI between and OpenMP within, compute what MPI alone computes."""
+    by_size = {}
+    for row in measured.rows(library):
+        by_size.setdefault(row["n"], set()).add(row["bits"])
+    same, threads = sum(len(bits) == 1 for bits in by_size.values()), max((row["threads"] for row in measured.rows(library)), default=1)
+    return finding("001, Figure 1: MPI divides a grid among processes, OpenMP the part of each among its threads", "a drawing",
+                   f"{library}: with up to {threads} threads a process all styles give the same bits for {same} of {len(by_size)} sizes",
+                   "confirmed" if same == len(by_size) else "refuted here", figures("001", 1))
+
+
 def findings(results):
     measured, found = Measured.of(results, "styles"), []
     greatest = PAPERS["002"]["printed"]["greatest_epsilon"]
     for library in measured.libraries():
-        values = [(epsilon, label, n) for name, n, label, epsilon, *_ in epsilon_rows(measured, results) if name == library]
+        found.append(same_bits(measured, library))
+        values = [(epsilon, label, n) for name, n, label, epsilon, *_ in epsilon_rows(measured) if name == library]
         if values:
             best, label, n = max(values)
             found.append(finding("002, section 6: overlapping is at most 2 - 1/n times as fast as masteronly on n threads, and only if f fits",

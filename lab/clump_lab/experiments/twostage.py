@@ -1,7 +1,7 @@
 """Two-stage collectives of 001: by the library, by a layer over the profiling interface, and by OpenMP with MPI (Figure 2)."""
 
 from . import Experiment
-from ..measured import Measured, Run, chart, finding, table
+from ..measured import Measured, Run, chart, figures, finding, table
 from ..svg import digits, in_bytes
 
 LIBRARY, LAYER, MIXED = "the library's own", "two stages over PMPI", "OpenMP + MPI"
@@ -62,11 +62,11 @@ def findings(results):
             wins = sum(value > 1 for value in layer)
             found.append(finding("001, Figure 2: on 32 processors of HPCx the two-stage library is faster than the vendor's allreduce for all sizes",
                                  "a figure without printed numbers", f"{library}: {wins} of {len(layer)} sizes, {min(layer):.2f} to {max(layer):.2f} times as fast",
-                                 "confirmed" if wins == len(layer) else "refuted here" if wins == 0 else "for some sizes"))
+                                 "confirmed" if wins == len(layer) else "refuted here" if wins == 0 else "for some sizes", figures("001", 2)))
         if len(mixed) > 1:
             found.append(finding("001, Figure 2: OpenMP with MPI is fastest for small sizes, and slower than the others for large ones",
                                  "a figure without printed numbers", f"{library}: {mixed[0]:.2f} times as fast for {in_bytes(sizes[0])}, {mixed[-1]:.2f} for "
-                                 f"{in_bytes(sizes[-1])}", "confirmed" if mixed[0] > 1 > mixed[-1] else "refuted here"))
+                                 f"{in_bytes(sizes[-1])}", "confirmed" if mixed[0] > 1 > mixed[-1] else "refuted here", figures("001", 2)))
     return found
 
 
