@@ -102,8 +102,6 @@ struct Joining {
 };
 /// Why no rank can join this process; empty: ranks can.
 CLUMP_HOST_API std::string why_none_joins();
-/// Keeps a number of a rank that has not joined for one of another job. False: it is a joined rank's.
-CLUMP_HOST_API bool take_place(int number);
 /// Starts Clump's mpiexec with these words behind its name; a thread calls `ended` with its wait status when it
 /// has ended. This process does not end in order before that. What is wrong is returned as a text; empty if
 /// all is well.

@@ -4,10 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <deque>
 #include <filesystem>
-#include <mutex>
 #include <system_error>
 
 #include "host/host.h"
@@ -84,28 +82,7 @@ std::string why_none_joins() {
   return {};
 }
 
-namespace {
-
-/// Guards which numbers are joined ranks', from the first one up, and which are for ranks of other jobs, from the
-/// last one down.
-std::mutex numbers_lock;
-int first_of_others = -1;  // -1: none is taken
-
-}  // namespace
-
-bool take_place(int number) {
-  const Host& here = host();
-  const std::lock_guard lock(numbers_lock);
-  if (number < here.job.ranks() + here.joined_count.load(std::memory_order_relaxed)) return false;
-  first_of_others = first_of_others < 0 ? number : std::min(first_of_others, number);
-  return true;
-}
-
-int room_to_join() {
-  const Host& here = host();
-  const int end = first_of_others < 0 ? here.job.places_for_ranks() : first_of_others;
-  return end - here.job.ranks() - here.joined_count.load(std::memory_order_relaxed);
-}
+int room_to_join() { return pmi::kMostJoining - host().joined_count.load(std::memory_order_relaxed); }
 
 std::vector<std::string> environment_of_caller() {
   std::vector<std::string> all;
@@ -132,7 +109,6 @@ std::string why_no_image(const std::string& path, const std::string& library_pat
 
 std::string prepare_joining(Joining& joining) {
   Host& here = host();
-  const std::lock_guard lock(numbers_lock);
   const int before = here.joined_count.load(std::memory_order_relaxed);
   const int size = ranks_of(joining);
   if (size > room_to_join())

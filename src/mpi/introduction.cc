@@ -64,7 +64,7 @@ base::Status group_of(const core::World& world, const Introduction& told, core::
     if (ranks.back() < 0)
       return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
                         "a process can be connected to {} ranks of other jobs at a time, and this would be more",
-                        world.places() - world.launch.size);
+                        room_for_jobs());
   }
   group = Group::of(ranks, origin);
   return {};

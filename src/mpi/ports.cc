@@ -450,7 +450,7 @@ Status reach(const core::World& world, const net::link::PeerName& name, const st
   if (rank >= 0) return {};
   return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
                     "{}: a process can be connected to {} ranks of other jobs at a time, and is", what,
-                    world.places() - world.launch.size);
+                    room_for_jobs());
 }
 
 Status open_port_for_jobs(Rank& self, std::string& name) {

@@ -66,6 +66,10 @@ base::Status start_ranks(core::World& world, const std::vector<Command>& command
 
 /// Why none can be connected to this one; empty: they can.
 std::string why_no_other_jobs();
+/// How many ranks of other jobs this process can be connected to at a time.
+int room_for_jobs();
+/// Whether names that are published here are for all jobs of this user on this machine.
+bool shares_names();
 /// The port of the ranks that have started this job (MPI_Comm_spawn); empty: none have.
 std::string parent_port();
 /// Starts a job of these programs by mpiexec, whose ranks connect to `parent_port`. `ended(argument, status)` is

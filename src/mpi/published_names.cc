@@ -1,5 +1,6 @@
 // Published names (MPI-5.0 section 11.8.4): the process of rank 0 of the job keeps them. Other processes ask
-// it in Rank::comm_job.
+// it in Rank::comm_job. With mpiexec --name-server, or the info key, it publishes them for all jobs of this user on
+// its machine, too (net/link/public_name.h).
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -10,6 +11,8 @@
 #include "mpi/bodies.h"
 #include "mpi/job_service.h"
 #include "mpi/process.h"
+#include "net/link/link_channel.h"
+#include "net/link/public_name.h"
 
 namespace clump::mpi {
 
@@ -19,13 +22,14 @@ using base::Status;
 using core::Rank;
 
 enum class Asks : std::uint32_t { kPublish, kLookUp, kUnpublish };
-enum class Outcome : std::uint32_t { kDone, kIsThere, kUnknown, kOtherPort };
+enum class Outcome : std::uint32_t { kDone, kIsThere, kIsOfOtherJob, kUnknown, kOtherPort };
 
 /// What is asked. In a message its texts follow it.
 struct NameRequest {
   Asks asks = Asks::kLookUp;
   std::uint32_t number = 0;
   std::uint32_t service_bytes = 0, port_bytes = 0;
+  std::uint32_t is_public = 0;  ///< of kPublish: other jobs shall find it
 };
 constexpr std::size_t kMostName = kMostAsked - sizeof(NameRequest) - MPI_MAX_PORT_NAME;
 
@@ -33,11 +37,12 @@ constexpr std::size_t kMostName = kMostAsked - sizeof(NameRequest) - MPI_MAX_POR
 class Names final : public Listener::Owner {
  public:
   /// `port`: of kLookUp, where the result goes.
-  Outcome serve(Asks asks, std::string_view service, std::string& port) {
+  Outcome serve(net::LinkChannel* link, Asks asks, bool is_public, std::string_view service, std::string& port) {
     const std::lock_guard lock(mutex_);
     const auto found = ports_.find(service);
     if (asks == Asks::kPublish) {
       if (found != ports_.end()) return Outcome::kIsThere;
+      if (is_public && !link->publish(service, port).ok()) return Outcome::kIsOfOtherJob;
       ports_.emplace(service, port);
       return Outcome::kDone;
     }
@@ -47,6 +52,7 @@ class Names final : public Listener::Owner {
       return Outcome::kDone;
     }
     if (found->second != port) return Outcome::kOtherPort;
+    if (link != nullptr) link->unpublish(service);
     ports_.erase(found);
     return Outcome::kDone;
   }
@@ -58,7 +64,8 @@ class Names final : public Listener::Owner {
     if (bytes.size() != sizeof question + question.service_bytes + question.port_bytes) return;
     const auto* const text = reinterpret_cast<const char*>(bytes.data() + sizeof question);
     std::string port(text + question.service_bytes, question.port_bytes);
-    const Outcome outcome = serve(question.asks, {text, question.service_bytes}, port);
+    const Outcome outcome = serve(rank_0->world.link.get(), question.asks, question.is_public != 0,
+                                  {text, question.service_bytes}, port);
     std::string answer(reinterpret_cast<const char*>(&outcome), sizeof outcome);
     if (question.asks == Asks::kLookUp && outcome == Outcome::kDone) answer += port;
     tell(*rank_0, rank, JobTag::kAnswer, question.number, std::as_bytes(std::span(answer)));
@@ -77,13 +84,14 @@ Names& names() {
 }
 
 /// Asks rank 0, or, in its process, does it.
-Status ask(Rank& self, Asks asks, std::string_view service, std::string& port, Outcome& outcome) {
+Status ask(Rank& self, Asks asks, std::string_view service, std::string& port, Outcome& outcome,
+           bool is_public = false) {
   if (self.world.ranks[0] != nullptr) {
-    outcome = names().serve(asks, service, port);
+    outcome = names().serve(self.world.link.get(), asks, is_public, service, port);
     return {};
   }
   const NameRequest question{asks, next_question(), static_cast<std::uint32_t>(service.size()),
-                          static_cast<std::uint32_t>(port.size())};
+                          static_cast<std::uint32_t>(port.size()), static_cast<std::uint32_t>(is_public)};
   std::string message(reinterpret_cast<const char*>(&question), sizeof question);
   message.append(service).append(port);
   tell(self, 0, JobTag::kName, 0, std::as_bytes(std::span(message)));
@@ -106,6 +114,12 @@ Status check_service(const char* service_name, int error_class, std::string_view
                     service.empty() ? "no" : "more", kMostName);
 }
 
+/// Open MPI's programs ask by the key for what mpiexec --name-server gives.
+bool is_for_all_jobs(const core::Info* info) {
+  const std::string* const scope = info != nullptr ? info->get("ompi_global_scope") : nullptr;
+  return shares_names() || (scope != nullptr && (*scope == "true" || *scope == "1" || *scope == "yes"));
+}
+
 std::string copy_of(const char* port_name) { return {port_name, strnlen(port_name, MPI_MAX_PORT_NAME - 1)}; }
 
 }  // namespace
@@ -116,17 +130,21 @@ void keep_names(Rank& rank) {
   listener.begin_listening();
 }
 
-Status publish_name(Rank& self, const char* service_name, core::Info*, const char* port_name) {
+Status publish_name(Rank& self, const char* service_name, core::Info* info, const char* port_name) {
   std::string_view service;
   CLUMP_TRY(check_service(service_name, MPI_ERR_SERVICE, service));
   std::string port = copy_of(port_name);
   Outcome outcome{};
-  CLUMP_TRY(ask(self, Asks::kPublish, service, port, outcome));
+  const bool is_public = is_for_all_jobs(info);
+  if (is_public && self.world.link == nullptr)
+    return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
+                      "(service_name = \"{}\"): no other job can connect to this one: {}", service,
+                      why_no_other_jobs());
+  CLUMP_TRY(ask(self, Asks::kPublish, service, port, outcome, is_public));
   if (outcome == Outcome::kDone) return {};
-  return base::fail(
-      MPI_ERR_SERVICE,
-      "(service_name = \"{}\"): it is published already: take another name, or MPI_Unpublish_name first",
-      service);
+  return base::fail(MPI_ERR_SERVICE, "(service_name = \"{}\"): it is published already{}", service,
+                    outcome == Outcome::kIsThere ? ": take another name, or MPI_Unpublish_name first"
+                                                 : ", by another job on this machine: take another name");
 }
 
 Status lookup_name(Rank& self, const char* service_name, core::Info*, char* port_name) {
@@ -135,8 +153,12 @@ Status lookup_name(Rank& self, const char* service_name, core::Info*, char* port
   std::string port;
   Outcome outcome{};
   CLUMP_TRY(ask(self, Asks::kLookUp, service, port, outcome));
-  if (outcome != Outcome::kDone)
-    return base::fail(MPI_ERR_NAME, "(service_name = \"{}\"): no rank of this job has published it", service);
+  if (outcome != Outcome::kDone) port = net::link::find_public_name(service);
+  if (port.empty())
+    return base::fail(MPI_ERR_NAME,
+                      "(service_name = \"{}\"): no rank of this job has published it, and none of a job on this "
+                      "machine that was started by mpiexec --name-server",
+                      service);
   std::memcpy(port_name, port.c_str(), port.size() + 1);
   return {};
 }

@@ -321,15 +321,18 @@ Status start(Rank& self, const Comm& comm, std::span<const Asked> all, Told& tol
   for (const Asked& asked : all)
     told.codes.insert(told.codes.end(), static_cast<std::size_t>(std::max(asked.maxprocs, 0)), MPI_SUCCESS);
   std::string why_process = why_none_can_join();
-  int room = why_process.empty() ? room_to_join() : self.world.places() - self.world.launch.size;
+  int room = room_for_jobs(), size = 0;
   const std::vector<std::string> environment = environment_of_caller();
   std::vector<Command> commands;
   for (const Asked& asked : all) {
     Command& made = commands.emplace_back();
     made.environment = environment;
     CLUMP_TRY(prepare(self, asked, room, made));
+    size += made.ranks;
     if (why_process.empty()) why_process = why_no_image(made);
   }
+  if (const int left = room_to_join(); why_process.empty() && size > left)
+    why_process = fmt::format("no more than {} can be started in it", left);
   mark_left_out(all, commands, told);
   if (!why_process.empty()) return start_as_job(self, commands, why_process, told);
   core::World& world = self.world;

@@ -208,6 +208,7 @@ std::string encode(const Job& job) {
   out.number(job.universe);
   out.number(job.link_id);
   out.number(job.link_token);
+  out.number<std::uint8_t>(job.shares_names);
   out.text(job.parent_port);
   out.number<std::uint8_t>(job.seed.has_value());
   out.number<std::uint64_t>(job.seed.value_or(0));
@@ -265,6 +266,7 @@ base::Status decode(const std::string& bytes, Job& job) {
   read.universe = in.number<std::int32_t>();
   read.link_id = in.number<std::uint64_t>();
   read.link_token = in.number<std::uint64_t>();
+  read.shares_names = in.number<std::uint8_t>() != 0;
   read.parent_port = in.text();
   const bool explored = in.number<std::uint8_t>() != 0;
   const auto seed = in.number<std::uint64_t>();

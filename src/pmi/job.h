@@ -121,10 +121,11 @@ struct Output {
   bool operator==(const Output&) const = default;
 };
 
-/// So many ranks can join a job of one host process whose ranks have images (MPI_Comm_spawn), over its life,
-/// or be those of other jobs that a process is connected to, at a time. They have the numbers after those of
-/// the job's own ranks.
+/// So many ranks can join a job of one host process whose ranks have images (MPI_Comm_spawn), over its life.
+/// They have the numbers after those of the ranks that are there from the start.
 inline constexpr int kMostJoining = 256;
+/// So many ranks of other jobs a process can be connected to, at a time. They have the numbers after those.
+inline constexpr int kMostOfOthers = 256;
 
 /// In place of a rank whose stdin is mpiexec's: all ranks read all of it, or none reads any.
 inline constexpr std::int32_t kInputForAll = -2;
@@ -160,6 +161,8 @@ struct Job {
   /// By which other jobs of this machine find it, and what they have to know to be let in (net/link): random
   /// numbers. Zero: not known.
   std::uint64_t link_id = 0, link_token = 0;
+  /// Whether names that its ranks publish are for all jobs of this user on this machine (mpiexec --name-server).
+  bool shares_names = false;
   /// The port of the ranks that have started this job (MPI_Comm_spawn); empty: none have.
   std::string parent_port;
 
@@ -211,7 +214,9 @@ struct Job {
   /// Whether ranks can join it while it runs, as far as its shape goes.
   bool has_room_to_join() const { return processes.size() == 1 && !processes.front().plain && !seed; }
   /// How many numbers of ranks there are, with those of ranks that may join, or be connected to.
-  int places_for_ranks() const { return ranks() + (seed ? 0 : kMostJoining); }
+  int places_for_ranks() const { return seed ? ranks() : first_of_others() + kMostOfOthers; }
+  /// From which number on they are those of ranks of other jobs.
+  int first_of_others() const { return ranks() + kMostJoining; }
   /// Whether a number is that of a rank that is there from the start.
   bool is_of_start(int rank) const { return rank < ranks(); }
   /// The cores of a rank and of the threads that it makes: its worker's, and its part of those that no worker

@@ -22,6 +22,7 @@ Job sample() {
   job.universe = 64;
   job.link_id = 0x123456789abcdef0;
   job.link_token = 7;
+  job.shares_names = true;
   job.parent_port = "clump:node-p1:0:0:1:2:1:3";
   job.seed = 20261123;
   job.processes = {{0, 5, false}};
@@ -94,6 +95,7 @@ TEST(Job, ComesBackAsItWas) {
   EXPECT_EQ(read.universe, 64);
   EXPECT_EQ(read.link_id, sample().link_id);
   EXPECT_EQ(read.link_token, sample().link_token);
+  EXPECT_TRUE(read.shares_names);
   EXPECT_EQ(read.parent_port, sample().parent_port);
   EXPECT_EQ(read.seed, 20261123u);
 }
@@ -321,11 +323,11 @@ TEST(Job, GivesRanksThatJoinAHome) {
   std::vector<int> homes;
   for (int rank = 2; rank < 8; ++rank) homes.push_back(job.worker_of(rank));
   EXPECT_EQ(homes, (std::vector<int>{1, 3, 0, 2, 1, 3}));
-  EXPECT_EQ(job.places_for_ranks(), 2 + kMostJoining);
+  EXPECT_EQ(job.places_for_ranks(), 2 + kMostJoining + kMostOfOthers);
   EXPECT_TRUE(job.has_room_to_join());
   job.processes.front().plain = true;
   EXPECT_FALSE(job.has_room_to_join());
-  EXPECT_EQ(job.places_for_ranks(), 2 + kMostJoining);  // for ranks of other jobs
+  EXPECT_EQ(job.places_for_ranks() - job.first_of_others(), kMostOfOthers);
   job.seed = 1;
   EXPECT_EQ(job.places_for_ranks(), 2);
 }

@@ -43,14 +43,17 @@ void abort_job(int rank, int code, const std::string& text) {
 /// kInstances + number.
 constexpr int kInstances = 1 << 14;
 
-/// The home, and the host, of numbers that only ranks of other jobs get.
+/// The home, and the host, of numbers that no rank of this job has.
 constexpr int kElsewhere = -1000000;
+bool is_elsewhere(const pmi::Job& job, int rank) {
+  return rank >= (job.has_room_to_join() ? job.first_of_others() : job.ranks());
+}
 
 /// The home of a rank: ranks with the same home take turns on one core. Ranks of another node share no home
 /// with ranks of this one. Where ranks are kernel threads, no rank keeps to a core: if there is a core for
 /// each, each has a home of its own; if not, the node's ranks share one.
 int home_of(const pmi::Job& job, int rank) {
-  if (!job.is_of_start(rank) && !job.has_room_to_join()) return kElsewhere;
+  if (is_elsewhere(job, rank)) return kElsewhere;
   if (const int node = job.node_of(rank); node != job.node) return -1 - node;
   if (!job.cores.empty()) return job.node * kInstances + job.worker_of(rank);
   return job.spin ? rank : job.node * kInstances;
@@ -61,9 +64,7 @@ int home_of(const pmi::Job& job, int rank) {
 std::vector<core::World::Resource> resources_of(const pmi::Job& job) {
   std::vector<core::World::Resource> all{{"hwloc://Machine", {}}};
   const int places = job.places_for_ranks();
-  const auto node_of = [&](int rank) {
-    return job.is_of_start(rank) || job.has_room_to_join() ? job.node_of(rank) : kElsewhere;
-  };
+  const auto node_of = [&](int rank) { return is_elsewhere(job, rank) ? kElsewhere : job.node_of(rank); };
   for (int rank = 0; rank < places; ++rank) all.front().instances.push_back(node_of(rank));
   if (job.places.empty()) return all;
   const auto add = [&](std::string name, std::int32_t pmi::Place::*number) {

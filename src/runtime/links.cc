@@ -49,8 +49,8 @@ void open_links(core::World& world) {
   setup.job = name;
   setup.process = job.process;
   setup.checks = static_cast<std::uint32_t>(world.checks);
-  setup.first_place = job.ranks();
-  setup.places = job.places_for_ranks() - job.ranks();
+  setup.first_place = job.first_of_others();
+  setup.places = job.places_for_ranks() - job.first_of_others();
   setup.job_context = mpi::kJobContext;
   setup.process_of = [&job](int rank) { return job.is_of_start(rank) ? job.process_of(rank) : job.process; };
   setup.find_sink = [&world](int rank) -> net::Sink* {
@@ -59,9 +59,7 @@ void open_links(core::World& world) {
     return found != nullptr ? found->inbox.get() : nullptr;
   };
   setup.take_place = [&world](int place) {
-    if (!host::take_place(place)) return false;
     world.routes[static_cast<std::size_t>(place)] = world.link.get();
-    return true;
   };
   setup.lost = lost_job;
   setup.gone = [&world](int place) { mpi::forget_visitor(world, place); };
@@ -80,6 +78,10 @@ std::string why_no_other_jobs() {
     return "it was started by PMIx, and not by Clump's mpiexec";
   return {};
 }
+
+int room_for_jobs() { return pmi::kMostOfOthers; }
+
+bool shares_names() { return host::job().shares_names; }
 
 std::string parent_port() { return host::job().parent_port; }
 

@@ -69,6 +69,30 @@ class Jobs(tool.Case):
             self.assertLess(time.monotonic(), limit)
             time.sleep(0.005)
 
+    def test_names_between_jobs(self):
+        """Published by --name-server or by the info key, from a process that is not rank 0's; a second server of the name is refused."""
+        name = f"a name of {self.port}" + ", which is long" * 6
+        for options, how in ((["--name-server"], "name"), ([], "scope"), (["--name-server", "--per-process", "1"], "name")):
+            with self.subTest(options=options):
+                server = self.start("accept", how, name, options=options)
+                self.wait_for_port()
+                second = self.finish(self.start("accept", how, name, options=options))
+                self.assertEqual(second.code, 3, second)
+                self.assertIn("published already, by another job on this machine: take another name", second.out)
+                for result in (self.finish(self.start("connect", "name", name, ranks=3)), self.finish(server)):
+                    self.assertEqual((result.code, result.out), (0, "met\n"), result)
+                self.port.unlink()
+
+    def test_names_of_one_job(self):
+        """Without the option another job does not find the name."""
+        server = self.start("accept", "name", "a name")
+        self.wait_for_port()
+        client = self.start("connect", "name", "a name")
+        with self.assertRaises(subprocess.TimeoutExpired):
+            client.wait(timeout=1)
+        client.kill()
+        server.kill()
+
     def test_wrong_token(self):
         """Of the job, and of the port: refused and told, and the server goes on to serve."""
         server = self.start("accept", "short")

@@ -143,6 +143,28 @@ static void together(MPI_Comm inter, int remote, int is_client) {
   CHECK_OK(MPI_Comm_free(&merged));
 }
 
+static void publish(const char* name, const char* port, int by_info) {
+  MPI_Info info = MPI_INFO_NULL;
+  if (by_info) {
+    CHECK_OK(MPI_Info_create(&info));
+    CHECK_OK(MPI_Info_set(info, "ompi_global_scope", "true"));
+  }
+  const int code = MPI_Publish_name(name, info, port);
+  if (by_info) CHECK_OK(MPI_Info_free(&info));
+  if (code == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING];
+  int length, error_class;
+  MPI_Error_class(code, &error_class);
+  MPI_Error_string(code, text, &length);
+  printf("class %d: %s\n", error_class, text);
+  fflush(stdout);
+  MPI_Abort(MPI_COMM_WORLD, error_class == MPI_ERR_SERVICE ? 3 : 4);
+}
+
+static void look_up(const char* name, char* port) {
+  while (MPI_Lookup_name(name, MPI_INFO_NULL, port) != MPI_SUCCESS) usleep(1000);
+}
+
 static int is(const char* how, const char* what) { return how != NULL && strcmp(how, what) == 0; }
 
 int main(int argc, char** argv) {
@@ -156,11 +178,16 @@ int main(int argc, char** argv) {
   const int rounds = is(how, "rounds") ? 20 : 1;
   char port[MPI_MAX_PORT_NAME] = "";
   const int root = size - 1;
+  const int by_name = is(how, "name") || is(how, "scope");
   if (!is_client && rank == root) {
     CHECK_OK(MPI_Open_port(MPI_INFO_NULL, port));
+    if (by_name) publish(argv[4], port, is(how, "scope"));
     put_port(argv[2], port);
   }
-  if (is_client && rank == root) get_port(argv[2], port);
+  if (is_client && rank == root && by_name)
+    look_up(argv[4], port);
+  else if (is_client && rank == root)
+    get_port(argv[2], port);
   /* "late": the server accepts once there is a file. */
   while (is(how, "late") && rank == root && access(argv[4], F_OK) != 0) usleep(1000);
   for (int round = 0; round < rounds; ++round) {
@@ -198,6 +225,12 @@ int main(int argc, char** argv) {
       break;
     }
     if (!is(how, "finalize")) CHECK_OK(MPI_Comm_disconnect(&inter));
+  }
+  if (!is_client && rank == root && by_name) {
+    CHECK_CLASS(MPI_Unpublish_name(argv[4], MPI_INFO_NULL, "another port"), MPI_ERR_SERVICE);
+    CHECK_OK(MPI_Unpublish_name(argv[4], MPI_INFO_NULL, port));
+    char none[MPI_MAX_PORT_NAME];
+    CHECK_CLASS(MPI_Lookup_name(argv[4], MPI_INFO_NULL, none), MPI_ERR_NAME);
   }
   if (!is_client && rank == root) CHECK_OK(MPI_Close_port(port));
   MPI_Finalize();

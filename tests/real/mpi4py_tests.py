@@ -1,6 +1,6 @@
 """mpi4py's own test suite, each of its modules by itself, as its test/main.py runs it.
 
-Tests of mpi4py.futures and of spawn start processes of their own; they are switched off, with mpi4py's variable for that, in all ways.
+Tests of mpi4py.futures and of spawn start processes of their own; under the other libraries they are switched off, with mpi4py's variable for that.
 """
 
 import python
@@ -20,5 +20,5 @@ def checks(place):
     for ranks in python.ranks_on(place.hosts, python.RANKS):
         for environment in python.environments(place) + python.wheels(place):
             for module in sorted(path.stem for path in tests.glob("test_*.py")):
-                yield python.Tests(module, ["mpi4py", tests, "-i", rf"^{module}\.py$"], tests, differences, {"MPI4PY_TEST_SPAWN": "no"}
-                                   ).check(place, environment, ranks)
+                spawn = {"MPI4PY_TEST_SPAWN": "yes" if environment.way == python.OURS and not place.hosts else "no"}
+                yield python.Tests(module, ["mpi4py", tests, "-i", rf"^{module}\.py$"], tests, differences, spawn).check(place, environment, ranks)

@@ -2,7 +2,7 @@
 for each other family of MPI libraries, built with its mpicc, of which Clump's mpiexec runs the programs as they are, and beside it the family's own
 mpiexec. Those that pass in one way only stand in build/real/NAME.md.
 
-Left out are the folders of what Clump does not have: spawn, Fortran; C++ is no part of MPI any more.
+Left out are Fortran's folders; C++ is no part of MPI any more.
 mpich_differences.txt says which other tests are not run, and why.
 """
 
@@ -18,8 +18,8 @@ from python import VARIABLES
 from sources import run_quietly
 
 PACKAGE = "mpich"
-FOLDERS = ["attr", "coll", "comm", "datatype", "errhan", "group", "info", "init", "io", "mpi_t", "part", "pt2pt", "rma", "topo",
-           "threads/coll", "threads/comm", "threads/init", "threads/mpi_t", "threads/part", "threads/pt2pt", "threads/rma",
+FOLDERS = ["attr", "coll", "comm", "datatype", "errhan", "group", "info", "init", "io", "mpi_t", "part", "pt2pt", "rma", "spawn", "topo",
+           "threads/coll", "threads/comm", "threads/init", "threads/mpi_t", "threads/part", "threads/pt2pt", "threads/rma", "threads/spawn",
            "errors/attr", "errors/basic", "errors/coll", "errors/comm", "errors/datatype", "errors/group", "errors/io", "errors/pt2pt", "errors/rma", "errors/topo"]
 NATIVE = {"mpich": ["mpiexec"], "openmpi": ["mpiexec", "--oversubscribe", "--allow-run-as-root"]}  # how a family's own job is started
 MANY = 100_000  # messages of so many random datatypes, thousands of times
@@ -39,7 +39,7 @@ class Suite:
         if not (tests / "Makefile").exists():
             place.say("configuring")
             run_quietly(["./configure", f"--with-mpi={wrappers.parent}", "--enable-fortran=none", "--disable-cxx",
-                         "--disable-spawn", "--disable-perftest", "--disable-collalgo-tests", "--enable-threads=multiple",
+                         "--disable-perftest", "--disable-collalgo-tests", "--enable-threads=multiple",
                          "--enable-strictmpi", f"MPICC={wrappers / 'mpicc'}", f"MPICXX={wrappers / 'mpicxx'}", "CFLAGS=-O1 -g"],
                         place.logs / "configure.txt", cwd=tests)  # fmt: skip
         flags = f"CPPFLAGS=-include {Path(__file__).with_name('mpich_compat.h')}"

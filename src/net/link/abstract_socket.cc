@@ -47,7 +47,9 @@ int connected_socket(const std::string& name) {
   if (made < 0) return -1;
   sockaddr_un address{};
   const socklen_t length = fill(address, name);
-  if (::connect(made, reinterpret_cast<const sockaddr*>(&address), length) == 0) return made;
+  if (::connect(made, reinterpret_cast<const sockaddr*>(&address), length) != 0) return close_and_fail(made);
+  if (is_of_own_user(made)) return made;
+  errno = EACCES;
   return close_and_fail(made);
 }
 

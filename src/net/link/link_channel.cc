@@ -92,7 +92,8 @@ int LinkChannel::place_of(const PeerName& name) {
   for (int i = setup_.places - 1; i >= 0; --i) {
     Place& place = places_[static_cast<std::size_t>(i)];
     const int number = setup_.first_place + i;
-    if (place.peer != nullptr || !setup_.take_place(number)) continue;
+    if (place.peer != nullptr) continue;
+    setup_.take_place(number);
     place = {peer_of(name.job, name.process), name};
     numbers_[name] = number;
     any_.store(true, std::memory_order_relaxed);

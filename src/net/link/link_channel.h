@@ -13,10 +13,12 @@
 
 #include <atomic>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "net/channel.h"
@@ -38,7 +40,7 @@ class LinkChannel final : public Channel {
     std::uint32_t job_context = 0;
     std::function<int(int rank)> process_of;   ///< of a rank of this job
     std::function<Sink*(int rank)> find_sink;  ///< null: it is no rank of this process
-    std::function<bool(int place)> take_place;  ///< before a place is used; false: it is not free
+    std::function<void(int place)> take_place;  ///< before a place is used
     /// A process that has ended without a word, though places of its ranks are held. `why`: what is known of it.
     std::function<void(int place, const link::PeerName& name, const std::string& why)> lost;
     /// The process of this place has left or ended, and nothing here holds the place.
@@ -68,6 +70,10 @@ class LinkChannel final : public Channel {
   bool is_expecting() const { return expecting_.load(std::memory_order_acquire) > 0; }
   /// Whether all that was sent has been given to the system.
   bool is_flushed() const { return unflushed_.load(std::memory_order_acquire) == 0; }
+  /// Publishes a name for all jobs of this user on this machine (link::find_public_name()). MPI_ERR_SERVICE: another
+  /// one has.
+  base::Status publish(std::string_view name, std::string_view value);
+  void unpublish(std::string_view name);
   /// A context that no process of this machine gives to another communicator. Fails if there is none.
   base::Status new_context(std::uint32_t& context);
 
@@ -111,7 +117,7 @@ class LinkChannel final : public Channel {
   void flush(link::Peer& peer);
   void close(link::Connection& connection);
   void end_peer(const PeerRef& peer, std::string why);
-  void watch(const link::Connection& connection, bool writing);
+  void watch(link::Connection& connection, bool writing);
   void note_backlog(link::Peer& peer);
   PeerRef find(int number, int& rank) const;
   static link::Frame frame_of(link::Kind kind, Route route, int destination, const Envelope& envelope, Count bytes);
@@ -129,6 +135,7 @@ class LinkChannel final : public Channel {
   mutable std::mutex mutex_;  // guards what follows; before a Peer's
   bool started_ = false;
   bool listens_ = false;
+  std::list<link::PublicName> names_;
   std::vector<Place> places_;
   std::map<link::PeerName, int> numbers_;
   std::map<std::pair<link::JobName, int>, PeerRef> peers_;

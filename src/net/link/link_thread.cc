@@ -86,7 +86,7 @@ void LinkChannel::run() {
       } else if (events[i].data.ptr == &listener_) {
         accept_all();
       } else {
-        handle(*static_cast<Connection*>(events[i].data.ptr), events[i].events);
+        static_cast<Watched*>(events[i].data.ptr)->is_ready(events[i].events);
       }
     }
     if (retries) retry_all();
@@ -102,14 +102,14 @@ void LinkChannel::accept_all() {
       continue;
     }
     auto* const connection = new Connection(*this, socket, nullptr);
-    epoll_event coming{.events = EPOLLIN, .data = {.ptr = connection}};
+    epoll_event coming{.events = EPOLLIN, .data = {.ptr = static_cast<Watched*>(connection)}};
     if (::epoll_ctl(events_, EPOLL_CTL_ADD, socket, &coming) != 0) delete connection;
   }
 }
 
-void LinkChannel::watch(const Connection& connection, bool writing) {
+void LinkChannel::watch(Connection& connection, bool writing) {
   epoll_event wanted{.events = EPOLLIN | (writing ? EPOLLOUT : 0u),
-                     .data = {.ptr = const_cast<Connection*>(&connection)}};
+                     .data = {.ptr = static_cast<Watched*>(&connection)}};
   ::epoll_ctl(events_, EPOLL_CTL_MOD, connection.socket(), &wanted);
 }
 
@@ -145,7 +145,7 @@ bool LinkChannel::begin_connecting(Peer& peer, std::string& why) {
   auto* const connection = new Connection(*this, socket, peer.shared_from_this());
   peer.connections.push_back(connection);
   peer.state = Peer::State::kOpen;
-  epoll_event coming{.events = EPOLLIN | EPOLLOUT, .data = {.ptr = connection}};
+  epoll_event coming{.events = EPOLLIN | EPOLLOUT, .data = {.ptr = static_cast<Watched*>(connection)}};
   ::epoll_ctl(events_, EPOLL_CTL_ADD, socket, &coming);
   return true;
 }
@@ -198,6 +198,28 @@ void LinkChannel::retry_all() {
     if (is_over) end_peer(peer, why);
   }
 }
+
+base::Status LinkChannel::publish(std::string_view name, std::string_view value) {
+  const std::lock_guard lock(mutex_);
+  CLUMP_TRY(start());
+  auto found = std::ranges::find_if(names_, [](const PublicName& one) { return one.is_free(); });
+  if (found == names_.end()) found = names_.emplace(names_.end());
+  const int socket = found->open(name, value);
+  epoll_event coming{.events = EPOLLIN, .data = {.ptr = static_cast<Watched*>(&*found)}};
+  if (socket >= 0 && ::epoll_ctl(events_, EPOLL_CTL_ADD, socket, &coming) == 0) return {};
+  const std::string why = errno == EADDRINUSE ? "another job of this machine has published it"
+                                              : base::why_refused("socket, bind, listen", errno);
+  found->close();
+  return base::fail(MPI_ERR_SERVICE, "{}", why);
+}
+
+void LinkChannel::unpublish(std::string_view name) {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::ranges::find_if(names_, [&](const PublicName& one) { return one.has(name); });
+  if (found != names_.end()) found->close();  // which ends its being watched, too
+}
+
+void link::Connection::is_ready(std::uint32_t events) { channel_.handle(*this, events); }
 
 void LinkChannel::handle(Connection& connection, std::uint32_t events) {
   if ((events & EPOLLOUT) != 0 && connection.peer != nullptr) flush(*connection.peer);

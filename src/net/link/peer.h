@@ -12,6 +12,7 @@
 #include "fiber/completion.h"
 #include "net/incoming_rendezvous.h"
 #include "net/link/connection.h"
+#include "net/link/public_name.h"
 
 namespace clump::net {
 class LinkChannel;
@@ -23,7 +24,7 @@ class Peer;
 
 /// A socket, from connect() or accept() until the link's thread closes it. Used by that thread, but for
 /// writing, which the Peer's mutex guards.
-class Connection final : Incoming::Taker {
+class Connection final : public Watched, Incoming::Taker {
  public:
   Connection(LinkChannel& channel, int socket, std::shared_ptr<Peer> peer)
       : channel_(channel), socket_(socket), peer(std::move(peer)) {}
@@ -33,6 +34,7 @@ class Connection final : Incoming::Taker {
   bool read(std::span<std::byte> buffer) { return incoming_.read(socket_, buffer, *this); }
 
  private:
+  void is_ready(std::uint32_t events) override;
   bool take(const Frame& frame, std::span<const std::byte> bytes) override;
   std::span<std::byte> place_for(const Frame& frame) override;
   void take_data(const Frame& frame, std::span<const std::byte> bytes, std::size_t in_place) override;

@@ -65,6 +65,8 @@ const Option kOptions[] = {
     {{"workers"}, Action::kWorkers, 1, "N", "so many workers (default: one for each core)"},
     {{"usize"}, Action::kUniverse, 1, "N",
      "MPI_UNIVERSE_SIZE: so many ranks are expected, with those that the program will spawn; there are workers for all"},
+    {{"name-server"}, Action::kNameServer, 0, "",
+     "names that the program publishes are known to all jobs of this user on this machine, not to this job only"},
     {{"helpers"}, Action::kHelpers, 1, "N",
      "where ranks have more than one core: so many of them help with large data (default 3, 0: none)"},
     {{"map", "report-bindings", "display-map", "print-rank-map"}, Action::kMap, 0, "",

@@ -369,6 +369,9 @@ class Parser {
         break;
       case kWorkers:
         return number(word, values[0], command_.workers);
+      case kNameServer:
+        command_.shares_names = true;
+        break;
       case kUniverse:
         return number(word, values[0], command_.universe);
       case kHelpers:

@@ -81,6 +81,7 @@ struct Command {
   bool profile = false;
   std::optional<std::string> profile_file, trace;  ///< as typed
   int workers = 0;                                 ///< 0: one for each core
+  bool shares_names = false;                       ///< --name-server
   int universe = 0;                                ///< MPI_UNIVERSE_SIZE; 0: the number of ranks
   std::optional<int> helpers;                      ///< for each rank, at most
   /// Options that are understood but have no effect here, each once, with what to know about it.
@@ -146,6 +147,7 @@ enum class Action {
   kMalloc,
   kWorkers,
   kUniverse,
+  kNameServer,
   kHelpers,
   kHardwareThreads,
   kMap,

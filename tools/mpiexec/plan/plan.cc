@@ -382,6 +382,7 @@ base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
   plan.job.input = command.input;
   plan.job.map = command.map;
   plan.job.universe = std::max(command.universe, plan.job.ranks());
+  plan.job.shares_names = command.shares_names;
   plan.job.link_id = base::random_number();
   plan.job.link_token = base::random_number();
   if (const char* const port = std::getenv(pmi::kParentPortVariable)) plan.job.parent_port = port;

@@ -1,0 +1,98 @@
+#include "net/link/public_name.h"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+
+#include "fiber/fiber.h"
+#include "net/link/abstract_socket.h"
+
+namespace clump::net::link {
+
+namespace {
+
+/// A name of any length, in what a socket's name has room for (FNV-1a). Whether it is the right one says the answer.
+std::string address_of(std::string_view name) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char letter : name) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3;
+  return fmt::format("clump-name-{}-{:016x}", ::geteuid(), hash);
+}
+
+/// What is sent to those that ask.
+std::string answer_of(std::string_view name, std::string_view value) {
+  std::string answer(name);
+  answer.push_back('\0');
+  return answer.append(value);
+}
+
+/// All that comes until the other side closes.
+std::string read_all(int socket) {
+  constexpr std::chrono::seconds kPatience{10};
+  constexpr std::chrono::microseconds kPause{100};
+  const auto limit = fiber::now() + kPatience;
+  std::string all;
+  while (fiber::now() < limit) {
+    std::array<char, 4096> piece;
+    const ssize_t count = ::recv(socket, piece.data(), piece.size(), MSG_DONTWAIT);
+    if (count > 0)
+      all.append(piece.data(), static_cast<std::size_t>(count));
+    else if (count < 0 && errno == EAGAIN)
+      fiber::sleep_until(fiber::now() + kPause);
+    else if (count == 0 || errno != EINTR)
+      break;
+  }
+  return all;
+}
+
+}  // namespace
+
+int PublicName::open(std::string_view name, std::string_view value) {
+  const int made = bound_socket(address_of(name), SOCK_STREAM);
+  if (made < 0) return -1;
+  const std::lock_guard lock(mutex_);
+  socket_ = made;
+  name_ = name;
+  answer_ = answer_of(name, value);
+  return ::listen(made, SOMAXCONN) == 0 ? made : -1;
+}
+
+void PublicName::close() {
+  const std::lock_guard lock(mutex_);
+  if (socket_ >= 0) ::close(socket_);
+  socket_ = -1;
+}
+
+bool PublicName::has(std::string_view name) const {
+  const std::lock_guard lock(mutex_);
+  return socket_ >= 0 && name_ == name;
+}
+
+bool PublicName::is_free() const {
+  const std::lock_guard lock(mutex_);
+  return socket_ < 0;
+}
+
+void PublicName::is_ready(std::uint32_t) {
+  const std::lock_guard lock(mutex_);
+  while (socket_ >= 0) {
+    const int asking = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (asking < 0) return;
+    if (is_of_own_user(asking)) (void)!::send(asking, answer_.data(), answer_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    ::close(asking);
+  }
+}
+
+std::string find_public_name(std::string_view name) {
+  const int socket = connected_socket(address_of(name));
+  if (socket < 0) return {};
+  const std::string answer = read_all(socket);
+  ::close(socket);
+  const std::string head = answer_of(name, {});
+  return answer.starts_with(head) ? answer.substr(head.size()) : std::string();
+}
+
+}  // namespace clump::net::link

@@ -1,0 +1,45 @@
+// Names that all jobs of one user on this machine know (MPI_Publish_name). Each is a socket in the abstract namespace,
+// at which the process that has published it listens; whoever connects is sent the value. So there is no server to
+// be started, a name is taken once, and it ends with its process.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+
+namespace clump::net::link {
+
+/// What the link's thread watches by epoll.
+class Watched {
+ public:
+  virtual void is_ready(std::uint32_t events) = 0;
+
+ protected:
+  ~Watched() = default;
+};
+
+/// Opened and closed by any thread; it lives as long as the link's thread, which answers.
+class PublicName final : public Watched {
+ public:
+  /// The socket; -1 with errno: EADDRINUSE if another process has published the name.
+  int open(std::string_view name, std::string_view value);
+  void close();
+  /// Whether it is open, for this name.
+  bool has(std::string_view name) const;
+  bool is_free() const;
+
+ private:
+  void is_ready(std::uint32_t events) override;
+
+  mutable std::mutex mutex_;
+  int socket_ = -1;
+  std::string name_, answer_;
+};
+
+/// The value of a name that any job of this user has published. Empty: none has. May sleep.
+std::string find_public_name(std::string_view name);
+
+}  // namespace clump::net::link
