@@ -62,8 +62,10 @@ std::unique_ptr<net::SelfChannel> make_self_channel(const pmi::Job& job, std::ve
   const int workers = fiber::worker_count();
   if (workers == 0) return std::make_unique<net::SelfChannel>(std::move(sinks));
   std::vector<int> homes;
-  for (int rank = 0; rank < job.places_for_ranks(); ++rank)
-    homes.push_back((job.is_of_start(rank) || job.has_room_to_join()) && job.is_here(rank) ? job.worker_of(rank) - job.first_worker(job.here()) : 0);
+  for (int rank = 0; rank < job.places_for_ranks(); ++rank) {
+    const bool may_run_here = (job.is_of_start(rank) || job.has_room_to_join()) && job.is_here(rank);
+    homes.push_back(may_run_here ? job.worker_of(rank) - job.first_worker(job.here()) : 0);
+  }
   return std::make_unique<net::SelfChannel>(std::move(sinks), std::move(homes), workers);
 }
 

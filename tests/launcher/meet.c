@@ -172,6 +172,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN); /* calls without a communicator */
   if (argc < 3) MPI_Abort(MPI_COMM_WORLD, 9);
   const int is_client = strcmp(argv[1], "connect") == 0;
   const char* const how = argc > 3 ? argv[3] : NULL;

@@ -99,7 +99,8 @@ bool LinkChannel::greet(Connection& connection, std::span<const std::byte> bytes
   hello.version[sizeof hello.version - 1] = '\0';
   if (hello.mark != Hello::kMark) return false;
   if (const std::string why = why_refused(hello, setup_.job.token, setup_.checks); !why.empty()) {
-    write_now(connection.socket(), {.kind = Kind::kRefused, .bytes = static_cast<std::int64_t>(why.size())}, why);
+    const auto bytes = static_cast<std::int64_t>(why.size());
+    write_now(connection.socket(), {.kind = Kind::kRefused, .bytes = bytes}, why);
     return false;
   }
   write_now(connection.socket(), {.kind = Kind::kWelcome});
@@ -134,7 +135,8 @@ void LinkChannel::deliver(const PeerRef& peer, const Frame& frame, std::span<con
     case Kind::kEager:
       if (sink == nullptr || source < 0) return;
       sink->take(envelope, frame.bytes, solid(bytes.data(), bytes.size()), Sink::Bound::kIgnore);
-      if (sink->crowded()) post(*peer, PendingFrame::copied({.kind = Kind::kCrowded, .source = frame.destination}, {}, 0));
+      if (sink->crowded())
+        post(*peer, PendingFrame::copied({.kind = Kind::kCrowded, .source = frame.destination}, {}, 0));
       return;
     case Kind::kRts: {
       if (sink == nullptr || source < 0)
@@ -166,7 +168,8 @@ void LinkChannel::deliver(const PeerRef& peer, const Frame& frame, std::span<con
 }
 
 void link::LinkRendezvous::tell(Kind kind) {
-  channel_.post(*peer_, PendingFrame::copied({.kind = kind, .message = reinterpret_cast<std::uint64_t>(original)}, {}, 0));
+  const Frame frame{.kind = kind, .message = reinterpret_cast<std::uint64_t>(original)};
+  channel_.post(*peer_, PendingFrame::copied(frame, {}, 0));
 }
 
 void link::LinkRendezvous::pull() {
