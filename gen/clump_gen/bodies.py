@@ -102,6 +102,15 @@ def in_turn(function: Function, entry: Entry) -> str:
     return min(entry.parameters.get("together", {_COLLECTIVE_ALONE.get(function.name, "")}))
 
 
+# They wait for ranks that are in no communicator with the caller. A rank alone may be in several at a time, as its threads have nothing to agree
+# about: mpi4py.futures spawns for each pool in MPI_COMM_SELF.
+_MEETINGS = {"MPI_Comm_accept", "MPI_Comm_connect", "MPI_Comm_spawn", "MPI_Comm_spawn_multiple"}
+
+
+def is_meeting(function: Function) -> bool:
+    return function.name in _MEETINGS
+
+
 def local(p: Parameter) -> str:
     """The entry point's variable for what a parameter stands for."""
     return f"the_{p.name}"

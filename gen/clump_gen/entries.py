@@ -141,7 +141,8 @@ def _code(function: Function, entry: Entry, inside: bool = False) -> List[str]:
     if turn:
         p = next(p for p in function.widest.parameters if p.name == turn)
         value = "*" * p.pointers + p.name
-        work = [f'const Turn turn({{"{p.name}", {value}}}, *{bodies.local(p)}, call.name);', "CLUMP_TRY(turn.outcome());"] + work
+        alone = ", Turn::Alone::kFree" if bodies.is_meeting(function) else ""
+        work = [f'const Turn turn({{"{p.name}", {value}}}, *{bodies.local(p)}, call.name{alone});', "CLUMP_TRY(turn.outcome());"] + work
     lines = list(writer.declarations)
     if bodies.is_deferred(function, entry):
         lines.append("std::unique_ptr<coll::Check> later;")

@@ -20,9 +20,14 @@ namespace clump::mpi {
 
 class Turn {
  public:
-  [[gnu::always_inline]] Turn(Named<MPI_Comm> argument, core::Comm& comm, const char* call) {
-    if (!comm.owner.is_alone()) [[unlikely]]
-      taken_ = take(argument, comm, call);
+  /// Whether a rank that is alone in the communicator may be in several calls of this kind.
+  enum class Alone : bool { kTakesTurns, kFree };
+
+  [[gnu::always_inline]] Turn(Named<MPI_Comm> argument, core::Comm& comm, const char* call,
+                              Alone alone = Alone::kTakesTurns) {
+    if (comm.owner.is_alone()) [[likely]]
+      return;
+    if (alone == Alone::kTakesTurns || comm.group->size() > 1) taken_ = take(argument, comm, call);
   }
   [[gnu::always_inline]] ~Turn() {
     if (taken_.comm != nullptr) [[unlikely]]
