@@ -76,6 +76,20 @@ std::string facade_needed_by(const std::string& path) {
   return {};
 }
 
+std::string facade_in_place_of(const std::string& name) {
+  if (std::string facade = facade_for(name); !facade.empty()) return facade;
+  const std::string file = name.substr(name.rfind('/') + 1);
+  if (file != "libmpi.so" && file != "libmpich.so") return {};
+  for (const char* const numbered : {"libmpi.so.40", "libmpi.so.12", "libmpich.so.12"})
+    if (const link_map* const loaded = loaded_as(numbered); loaded != nullptr && is_ours(*loaded))
+      return loaded->l_name;
+  const char* const variable = std::getenv("LD_LIBRARY_PATH");
+  const std::string path =
+      file == name ? find_library(name, {}, {}, variable != nullptr ? variable : "") : name;
+  const std::vector<std::string> own_name = ElfFile(path).strings(DT_SONAME);
+  return own_name.empty() ? std::string() : facade_for(own_name.front());
+}
+
 bool uses_facade(const link_map& object) { return name_of_facade(object, is_for_c) != nullptr; }
 
 std::vector<std::string> facades_missing_here() {

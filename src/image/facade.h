@@ -14,6 +14,11 @@ namespace clump::image {
 /// files.
 std::string facade_needed_by(const std::string& path);
 
+/// The facade that is opened in the place of the library of this name; empty: none is. A name without a number
+/// ("libmpi.so": Rmpi opens that) is that of a library for compilers, of any family: the facade that is loaded, or
+/// that for the library which would be found.
+std::string facade_in_place_of(const std::string& name);
+
 /// Whether the object names a library that a facade of ours has taken the place of.
 bool uses_facade(const link_map& object);
 /// The facades in whose places ld.so has loaded other libraries, as it does where mpiexec could not see what

@@ -74,7 +74,7 @@ void* open_over(std::string facade, const char* name, int flags) {
 void* open_file(const char* path, int flags) {
   if (path == nullptr || (flags & RTLD_NOLOAD) != 0) return ld_open(path, flags);
   // A family's library for Fortran is over its C library, and has to be bound to that.
-  if (const std::string facade = facade_for(path); !facade.empty())
+  if (const std::string facade = facade_in_place_of(path); !facade.empty())
     return open_over(facade, facade.c_str(), flags);
   // One that is loaded already serves as well: what comes in is bound to it.
   return open_over(facade_needed_by(path), path, flags);
@@ -83,7 +83,7 @@ void* open_file(const char* path, int flags) {
 /// ld.so searches the paths of its caller's file. Its caller would be this library, so the search is done
 /// here where that matters.
 void* open_shared(const char* name, int flags, const void* from) {
-  if (name == nullptr || std::strchr(name, '/') != nullptr || !facade_for(name).empty())
+  if (name == nullptr || std::strchr(name, '/') != nullptr || !facade_in_place_of(name).empty())
     return open_file(name, flags);
   const link_map* map = loaded_at(from);
   const std::string file = map == nullptr || map->l_name[0] == '\0' ? base::program_path() : map->l_name;
@@ -115,7 +115,8 @@ void* open(const char* name, int flags, const void* from) {
   }
   std::string path;
   if (name != nullptr && *name != '\0') {
-    path = resolve_library(name, caller.object);
+    path = facade_in_place_of(name);
+    if (path.empty()) path = resolve_library(name, caller.object);
     if (path.empty()) {
       const std::string text =
           fmt::format("{}: cannot open shared object file: No such file or directory", name);

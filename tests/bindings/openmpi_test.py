@@ -140,6 +140,13 @@ class Plugins(tool.Case):
         shown = tool.run("-n", 3, sys.executable, "-c", f"import ctypes, sys; sys.exit(ctypes.CDLL('{PROGRAMS / 'plugin.so'}').multiply())")
         self.assertEqual((shown.code, shown.out), (0, "the product is 24\n"), shown)
 
+    def test_by_the_name_without_a_number(self):
+        """As Rmpi opens it: the library that is there already."""
+        script = f"import ctypes; ctypes.CDLL('{PROGRAMS / 'plugin.so'}'); l = ctypes.CDLL('libmpi.so', ctypes.RTLD_GLOBAL); l.MPI_Init(None, None); " \
+                 "r = ctypes.c_int(-1); l.MPI_Comm_rank(ctypes.byref(ctypes.c_char.in_dll(l, 'ompi_mpi_comm_world')), ctypes.byref(r)); print(r.value); l.MPI_Finalize()"
+        shown = tool.run("-n", 2, sys.executable, "-c", script)
+        self.assertEqual((shown.code, sorted(shown.out.split())), (0, ["0", "1"]), shown)
+
     def test_by_the_name_of_the_library(self):
         script = "import ctypes; l = ctypes.CDLL('libmpi.so.40'); l.MPI_Init(None, None); r = ctypes.c_int(-1); " \
                  "l.MPI_Comm_rank(ctypes.byref(ctypes.c_char.in_dll(l, 'ompi_mpi_comm_world')), ctypes.byref(r)); print(r.value); l.MPI_Finalize()"
