@@ -16,7 +16,7 @@ figure{margin:1.5rem 0;overflow-x:auto}svg{max-width:100%;height:auto}
 .wide{overflow-x:auto}table{border-collapse:collapse;font-size:.9rem;margin:1rem 0}
 td,th{border:1px solid #bbb;padding:.25rem .5rem;text-align:left;vertical-align:top}th{background:#eee}
 caption{text-align:left;font-weight:bold;padding:.25rem 0}.gap{color:#922b21}.note{color:#555;font-size:.9rem}
-nav a{margin-right:1rem}
+nav{display:flex;flex-wrap:wrap;gap:0 1rem}
 @media(prefers-color-scheme:dark){body{color:#e6e6e6;background:#161616}th{background:#2a2a2a}td,th,h2{border-color:#555}.gap{color:#f1948a}.note{color:#aaa}a{color:#7fb3ff}}
 """
 

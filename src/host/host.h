@@ -2,6 +2,7 @@
 // begun, ended or failed.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -107,6 +108,8 @@ CLUMP_HOST_API std::string why_none_joins();
 /// all is well.
 CLUMP_HOST_API std::string start_mpiexec(std::vector<std::string> words, const std::vector<std::string>& environment,
                                          void (*ended)(void* argument, int status), void* argument);
+/// Waits until one of the jobs that this process has started has ended, and has said why, but no longer than `limit`.
+CLUMP_HOST_API void let_a_job_end(std::chrono::milliseconds limit);
 /// How many more can join.
 CLUMP_HOST_API int room_to_join();
 /// The environment of the calling rank.

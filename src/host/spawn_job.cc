@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -124,6 +125,12 @@ std::string start_mpiexec(std::vector<std::string> words, const std::vector<std:
   static_cast<void>(job.release());
   start.over.wait();
   return start.error == 0 ? std::string() : base::why_refused("posix_spawn of " + program, start.error);
+}
+
+void let_a_job_end(std::chrono::milliseconds limit) {
+  std::unique_lock lock(running_lock);
+  const int before = running;
+  if (before > 0) running_changed.wait_for(lock, limit, [&] { return running < before; });
 }
 
 void wait_for_jobs() {

@@ -76,7 +76,7 @@ std::vector<std::string> split(std::string_view list, char separator) {
 
 /// `path` as seen from the folder `from`.
 std::string absolute(const std::string& path, const std::string& from) {
-  return (std::filesystem::path(from) / path).lexically_normal().string();
+  return path.empty() ? from : (std::filesystem::path(from) / path).lexically_normal().string();
 }
 
 bool is_executable(const std::string& path) {

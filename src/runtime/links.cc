@@ -26,8 +26,10 @@ net::link::JobName name_of(const pmi::Job& job) {
   return {base::random_number(), base::random_number()};
 }
 
-/// A world that ranks of this one are connected to has failed, so they fail, too (MPI-5.0 section 11.10.4).
+/// A world that ranks of this one are connected to has failed, so they fail, too (MPI-5.0 section 11.10.4). If they
+/// have started it, it ends with this job, and has a moment to say what has happened.
 void lost_job(int place, const net::link::PeerName& name, const std::string& why) {
+  host::let_a_job_end(std::chrono::seconds(2));
   const pmi::Job& job = host::job();
   pmi::Failure failure;
   failure.rank = job.first_rank(job.here());

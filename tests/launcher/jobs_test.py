@@ -147,6 +147,13 @@ class Jobs(tool.Case):
                         self.assertNotEqual(self.finish(dying).code, 0)
                         self.port.unlink()
 
+    def test_a_spawned_job_says_why_it_fails(self):
+        """Before it is ended with the job of its parents."""
+        program = pathlib.Path(tool.program("meet")).with_name("mpi_dynamic_fatal")
+        result = tool.run("--ranks", "processes", "-n", 2, program, "abort")
+        self.assertIn("rank 2 of 3 aborted the job with code 7", result.err)
+        self.assertIn("lost rank", result.err)
+
     def test_death_after_disconnect(self):
         server = self.start("accept", "apart")
         self.assertEqual(self.finish(self.start("connect", "apart")).code, 6)

@@ -36,7 +36,7 @@ def evaluate(results):
             rows.append([library, pattern, *("" if value is None else digits(value) for value in found), ""])
         whole = [measured.median(library, value=method, pattern="b_eff_io") for method in (*METHODS, "average")]
         rows.append([library, "b_eff_io", *("" if value is None else digits(value / 1e6) for value in whole)])
-    items.append(table("Effective I/O bandwidth", ["library", "pattern", "first write [MB/s]", "rewrite [MB/s]", "read [MB/s]", "b_eff_io [MB/s]"], rows,
+    items.append(table("Effective I/O bandwidth, MB/s", ["library", "pattern", "write", "rewrite", "read", "b_eff_io"], rows,
                        "The first pattern counts twice, and so does reading. Written data is synchronised with MPI_File_sync, and may be read from memory."))
     return items
 
