@@ -98,7 +98,7 @@ struct Question {
   std::uint64_t token = 0;
 };
 
-enum class Answer : std::uint8_t { kAccepted, kNotOpen, kWrongToken, kClosed };
+enum class Answer : std::uint8_t { kAccepted, kNotOpen, kWrongToken, kClosed, kEnded };
 
 std::span<const std::byte> as_bytes(const auto& value) { return std::as_bytes(std::span(&value, 1)); }
 
@@ -252,11 +252,24 @@ class ConnectRequest final : public p2p::ReceiveOperation, net::ProgressTask {
   ConnectRequest(Rank& self, const PortName& name, net::HeldPlace place)
       : self_(self), server_(name.rank), number_(next_question()), place_(std::move(place)) {
     static_cast<void>(completion.abandon());  // no thread waits for it as a request: see end_abandoned()
+    {
+      const std::lock_guard lock(all_mutex);
+      all.push_back(this);
+    }
     begin(job_address(self, server_, JobTag::kAnswer, number_),
           {&answer_, sizeof answer_, datatype::predefined(MPI_BYTE)});
     const Question question{name.port, number_, name.token};
     mpi::tell(self, server_, JobTag::kPort, 0, as_bytes(question));
+    // It may have ended before this was among those that are told so.
+    if (place_ && self.world.link->has_ended(server_)) answer_for(server_);
   }
+  ~ConnectRequest() {
+    const std::lock_guard lock(all_mutex);
+    std::erase(all, this);
+  }
+
+  /// The process of this rank has ended: those that ask it get an answer in the words that it would have used.
+  static void answer_for(int server);
 
   std::uint32_t number() const { return number_; }
   Answer answer() const { return answer_; }
@@ -268,6 +281,9 @@ class ConnectRequest final : public p2p::ReceiveOperation, net::ProgressTask {
 
  private:
   enum State : std::uint8_t { kAsked, kAnswered, kGivenUp };
+
+  static inline std::mutex all_mutex;  // no thread waits while it holds this
+  static inline std::vector<ConnectRequest*> all;
 
   // Not at once: the thread that delivers the answer may hold locks.
   void end_abandoned() override { net::run_here(this); }
@@ -289,6 +305,22 @@ class ConnectRequest final : public p2p::ReceiveOperation, net::ProgressTask {
   std::atomic<State> state_{kAsked};
   fiber::Completion over_;
 };
+
+void ConnectRequest::answer_for(int server) {
+  std::vector<std::pair<Rank*, std::uint32_t>> asking;
+  {
+    const std::lock_guard lock(all_mutex);
+    for (const ConnectRequest* const one : all)
+      if (one->server_ == server) asking.emplace_back(&one->self_, one->number_);
+  }
+  const Answer answer = Answer::kEnded;
+  for (const auto& [rank, number] : asking) {
+    const p2p::MatchKey key = job_address(*rank, server, JobTag::kAnswer, number).key();
+    rank->inbox->take({key.context, server, key.tag}, sizeof answer,
+                      {const_cast<Answer*>(&answer), sizeof answer, datatype::predefined(MPI_BYTE)},
+                      net::Sink::Bound::kIgnore);
+  }
+}
 
 bool ConnectRequest::wait_until(std::chrono::steady_clock::time_point limit) {
   constexpr std::chrono::milliseconds kLook{1};
@@ -320,6 +352,7 @@ Status timeout_of(const core::Info* info, double& seconds) {
 
 Status why_not(Answer answer, const char* port_name) {
   const char* const why = answer == Answer::kNotOpen ? "the port is not open, or not any more"
+                          : answer == Answer::kEnded ? "its process has ended"
                           : answer == Answer::kWrongToken
                               ? "the token in the name is not the port's"
                               : "the port was closed before the connection was accepted";
@@ -363,12 +396,16 @@ Status request_connection(Rank& self, const char* port_name, MPI_Info info_handl
     return base::fail(MPI_ERR_INFO, "(info): it is no info object");
   double seconds = -1;
   CLUMP_TRY(timeout_of(info, seconds));
+  using Clock = std::chrono::steady_clock;
+  const auto limit = seconds < 0 ? Clock::time_point::max()
+                                 : fiber::now() + std::chrono::duration_cast<Clock::duration>(
+                                                      std::chrono::duration<double>(std::min(seconds, 1e9)));
   const bool is_of_other_job = name.job != job_name();
   const Expecting expecting(is_of_other_job ? self.world.link.get() : nullptr);
   net::HeldPlace place;
   if (is_of_other_job)
     CLUMP_TRY(reach(self.world, {name.link, name.rank, name.process},
-                    fmt::format("(port_name = \"{}\")", text_of(port_name)), name.rank, place));
+                    fmt::format("(port_name = \"{}\")", text_of(port_name)), name.rank, place, limit));
   // A rank of this process that has never opened a port takes no questions.
   const auto& server = self.world.ranks[static_cast<std::size_t>(name.rank)];
   if (server != nullptr && server->ports.load(std::memory_order_acquire) == nullptr)
@@ -378,9 +415,7 @@ Status request_connection(Rank& self, const char* port_name, MPI_Info info_handl
   if (seconds < 0) {
     question->wait();
   } else {
-    const auto time = std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-        std::chrono::duration<double>(std::min(seconds, 1e9)));
-    if (!question->wait_until(fiber::now() + time))
+    if (!question->wait_until(limit))
       return base::fail(MPI_ERR_PORT,
                         "(port_name = \"{}\"): nobody has accepted within {} s (info key timeout)",
                         text_of(port_name), seconds);
@@ -437,14 +472,14 @@ Status listen_to_jobs(const core::World& world) {
 }
 
 Status reach(const core::World& world, const net::link::PeerName& name, const std::string& what, int& rank,
-             net::HeldPlace& place) {
+             net::HeldPlace& place, std::chrono::steady_clock::time_point limit) {
   if (const std::string why = why_no_other_jobs(); !why.empty())
     return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
                       "{}: it is of another job, and none can be connected to this one: {}", what, why);
   if (world.link == nullptr || name.job.id == 0)
     return base::fail(MPI_ERR_UNSUPPORTED_OPERATION, "{}: it is of a job to which no other one can connect", what);
   CLUMP_TRY(listen_to_jobs(world));
-  const Status connected = world.link->connect(name);
+  const Status connected = world.link->connect(name, limit);
   if (!connected.ok()) return base::fail(MPI_ERR_PORT, "{}: {}", what, base::message_of(connected.code()));
   place = world.link->hold_place_of(name, rank);
   if (rank >= 0) return {};
@@ -479,6 +514,7 @@ Status connect_at_root(Rank& self, const char* port_name, LeaderLink& link) {
 }
 
 void forget_visitor(core::World& world, int rank) {
+  ConnectRequest::answer_for(rank);
   for (const auto& own : world.ranks) {
     auto* const ports = own != nullptr ? own->ports.load(std::memory_order_acquire) : nullptr;
     if (ports != nullptr) static_cast<OpenPorts*>(ports)->forget(rank);

@@ -1,6 +1,7 @@
 // Ports as other files of this folder use them (ports.cc).
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "base/status.h"
@@ -28,6 +29,7 @@ base::Status listen_to_jobs(const core::World& world);
 /// The number here of a rank of another job, to which this process is connected then, and its place. `what` is
 /// where a message for the user begins: "(port_name = ...)".
 base::Status reach(const core::World& world, const net::link::PeerName& name, const std::string& what, int& rank,
-                   net::HeldPlace& place);
+                   net::HeldPlace& place,
+                   std::chrono::steady_clock::time_point limit = std::chrono::steady_clock::time_point::max());
 
 }  // namespace clump::mpi

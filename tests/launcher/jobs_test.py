@@ -1,6 +1,8 @@
 """Two jobs on one machine: they connect by a port, exchange, part, and fail together or not; and jobs that ranks start."""
 
+import os
 import pathlib
+import signal
 import subprocess
 import tempfile
 import time
@@ -134,6 +136,32 @@ class Jobs(tool.Case):
                     self.assertEqual((result.code, result.out), (0, "met\n"), result)
                 self.port.unlink()
                 go.unlink()
+
+    def test_server_that_ends_without_accepting(self):
+        """Those that wait at its port are told."""
+        for options in WAYS[:3]:
+            with self.subTest(options=options):
+                server = self.start("accept", "leave", options=options)
+                self.wait_for_port()
+                result = self.finish(self.start("connect", "short", options=options))
+                self.assertEqual(result.code, 3, result)
+                self.assertIn("refused: its process has ended", result.out)
+                self.assertEqual(self.finish(server).code, 0)
+                self.port.unlink()
+
+    def test_server_that_stands_still(self):
+        """The info key timeout counts from the beginning of the call."""
+        server = self.start("accept", "leave", mpiexec=False)
+        self.wait_for_port()
+        os.kill(server.pid, signal.SIGSTOP)
+        result = self.finish(self.start("connect", "timeout", mpiexec=False), limit=20)
+        self.assertEqual(result.code, 3, result)
+        self.assertIn("info key timeout", result.out)
+
+    def test_message_of_a_job_that_has_disconnected(self):
+        for options in WAYS:
+            with self.subTest(options=options):
+                self.meet({"options": options}, {"options": options}, "late_receive")
 
     def test_death_of_one_side(self):
         for options in WAYS[:3]:

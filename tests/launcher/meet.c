@@ -165,6 +165,23 @@ static void look_up(const char* name, char* port) {
   while (MPI_Lookup_name(name, MPI_INFO_NULL, port) != MPI_SUCCESS) usleep(1000);
 }
 
+/* The clients' rank 0 sends, forgets the request, disconnects and ends; the message is received later. */
+static void receive_late(MPI_Comm inter, int is_client) {
+  enum { kBytes = 1 << 20 };
+  static char data[kBytes];
+  MPI_Request request;
+  if (rank != 0) return;
+  if (is_client) {
+    memset(data, 7, kBytes);
+    CHECK_OK(MPI_Isend(data, kBytes, MPI_CHAR, 0, 11, inter, &request));
+    CHECK_OK(MPI_Request_free(&request));
+  } else {
+    usleep(700000);
+    CHECK_OK(MPI_Recv(data, kBytes, MPI_CHAR, 0, 11, inter, MPI_STATUS_IGNORE));
+    CHECK_EQ(data[0] + data[kBytes - 1], 14);
+  }
+}
+
 static int is(const char* how, const char* what) { return how != NULL && strcmp(how, what) == 0; }
 
 int main(int argc, char** argv) {
@@ -191,9 +208,19 @@ int main(int argc, char** argv) {
     get_port(argv[2], port);
   /* "late": the server accepts once there is a file. */
   while (is(how, "late") && rank == root && access(argv[4], F_OK) != 0) usleep(1000);
+  if (is(how, "leave")) { /* a client waits at the port by now, and nobody accepts it */
+    usleep(700000);
+    MPI_Finalize();
+    return 0;
+  }
   for (int round = 0; round < rounds; ++round) {
     MPI_Comm inter = MPI_COMM_NULL;
-    const int code = is_client ? MPI_Comm_connect(port, MPI_INFO_NULL, root, MPI_COMM_WORLD, &inter)
+    MPI_Info info = MPI_INFO_NULL;
+    if (is(how, "timeout")) {
+      CHECK_OK(MPI_Info_create(&info));
+      CHECK_OK(MPI_Info_set(info, "timeout", "1"));
+    }
+    const int code = is_client ? MPI_Comm_connect(port, info, root, MPI_COMM_WORLD, &inter)
                                : MPI_Comm_accept(port, MPI_INFO_NULL, root, MPI_COMM_WORLD, &inter);
     if (code != MPI_SUCCESS) {
       char text[MPI_MAX_ERROR_STRING];
@@ -207,7 +234,9 @@ int main(int argc, char** argv) {
     int remote = 0;
     CHECK_OK(MPI_Comm_remote_size(inter, &remote));
     CHECK_OK(MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN));
-    if (how == NULL) {
+    if (is(how, "late_receive")) {
+      receive_late(inter, is_client);
+    } else if (how == NULL) {
       messages(inter, remote);
       collectives(inter, remote);
       together(inter, remote, is_client);

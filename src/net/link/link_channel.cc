@@ -128,6 +128,14 @@ HeldPlace LinkChannel::hold_place_of(const PeerName& name, int& number) {
   return HeldPlace(*this, number);
 }
 
+bool LinkChannel::has_ended(int number) const {
+  int rank = 0;
+  const PeerRef peer = find(number, rank);
+  if (peer == nullptr) return true;
+  const std::lock_guard lock(peer->mutex);
+  return peer->state == Peer::State::kOver;
+}
+
 HeldPlace LinkChannel::hold(int number) {
   bool is_first = false;
   {
@@ -233,7 +241,7 @@ void LinkChannel::send(Route route, SendRequest& message) {
   Traffic& traffic = traffic_[static_cast<std::size_t>(route.source)];
   int rank = 0;
   const PeerRef peer = find(route.destination, rank);
-  if (peer == nullptr) return message.released();  // no communicator has the place: nobody waits there
+  if (peer == nullptr) return message.released();  // nothing holds the place: nobody waits there
   if (!message.synchronous && try_send(route, message.envelope, message.bytes, message.payload))
     return message.released();
   traffic[Way::kReference].add(message.bytes);
@@ -241,7 +249,27 @@ void LinkChannel::send(Route route, SendRequest& message) {
   frame.message = address_of(&message);
   PendingFrame rts = PendingFrame::copied(frame, {}, 0);
   rts.set_announced(message);
-  post(*peer, std::move(rts));
+  expect(1);
+  {
+    const std::lock_guard lock(peer->mutex);
+    if (peer->state != Peer::State::kOver) {
+      peer->announced.insert(&message);
+      post_locked(*peer, std::move(rts));
+      return;
+    }
+  }
+  expect(-1);
+  message.released();
+}
+
+/// Whether the message was still announced to this process: it is not any more, and the caller tells its sender.
+bool LinkChannel::is_settled(Peer& peer, SendRequest* message) {
+  {
+    const std::lock_guard lock(peer.mutex);
+    if (peer.announced.erase(message) == 0) return false;
+  }
+  expect(-1);
+  return true;
 }
 
 bool LinkChannel::retract(Route route, SendRequest& message) {
@@ -256,6 +284,8 @@ bool LinkChannel::retract(Route route, SendRequest& message) {
       peer->held -= found->held();
       peer->backlog.erase(found);
       note_backlog(*peer);
+      peer->announced.erase(&message);
+      expect(-1);
       return true;
     }
   }
@@ -280,7 +310,7 @@ void LinkChannel::post(Peer& peer, PendingFrame what) {
     const std::lock_guard lock(peer.mutex);
     is_done = post_locked(peer, std::move(what));
   }
-  if (is_done && message != nullptr) message->released();
+  if (is_done && message != nullptr && is_settled(peer, message)) message->released();
 }
 
 /// The caller has the peer's lock. True: nothing of it waits in the backlog.

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <list>
 #include <map>
@@ -43,7 +44,7 @@ class LinkChannel final : public Channel {
     std::function<void(int place)> take_place;  ///< before a place is used
     /// A process that has ended without a word, though places of its ranks are held. `why`: what is known of it.
     std::function<void(int place, const link::PeerName& name, const std::string& why)> lost;
-    /// The process of this place has left or ended, and nothing here holds the place.
+    /// The process of this place has ended, or has left a place that nothing here holds.
     std::function<void(int place)> gone;
   };
   explicit LinkChannel(Setup setup);
@@ -51,8 +52,10 @@ class LinkChannel final : public Channel {
 
   /// Lets processes that know this job's name connect. Once is enough; any thread.
   base::Status listen();
-  /// Connects to the process of a rank, and waits until it has let this one in.
-  base::Status connect(const link::PeerName& name);
+  /// Connects to the process of a rank, and waits until it has let this one in. MPI_ERR_PORT: it has not, or not
+  /// until `limit`.
+  base::Status connect(const link::PeerName& name,
+                       std::chrono::steady_clock::time_point limit = std::chrono::steady_clock::time_point::max());
 
   /// The place of a rank of another job, which is held from now on; or the number of one of this job, which
   /// needs none. -1: there is no room.
@@ -63,6 +66,8 @@ class LinkChannel final : public Channel {
   /// Whether there has ever been a place.
   bool has_places() const { return any_.load(std::memory_order_relaxed); }
   bool is_place(int rank) const;
+  /// Whether nothing reaches the process of this place any more.
+  bool has_ended(int place) const;
   /// How many times something waits for other jobs (open ports ...), which is then no deadlock. `change`: 1 or
   /// -1.
   void expect(int change);
@@ -119,6 +124,7 @@ class LinkChannel final : public Channel {
   void end_peer(const PeerRef& peer, std::string why);
   void watch(link::Connection& connection, bool writing);
   void note_backlog(link::Peer& peer);
+  bool is_settled(link::Peer& peer, SendRequest* message);
   PeerRef find(int number, int& rank) const;
   static link::Frame frame_of(link::Kind kind, Route route, int destination, const Envelope& envelope, Count bytes);
 

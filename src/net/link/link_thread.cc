@@ -9,10 +9,12 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <set>
 #include <utility>
 
 #include "base/thread_name.h"
 #include "base/why_refused.h"
+#include "fiber/fiber.h"
 #include "fiber/worker.h"
 #include "net/link/abstract_socket.h"
 #include "net/link/link_channel.h"
@@ -150,7 +152,7 @@ bool LinkChannel::begin_connecting(Peer& peer, std::string& why) {
   return true;
 }
 
-base::Status LinkChannel::connect(const PeerName& name) {
+base::Status LinkChannel::connect(const PeerName& name, std::chrono::steady_clock::time_point limit) {
   PeerRef peer;
   {
     const std::lock_guard lock(mutex_);
@@ -168,8 +170,17 @@ base::Status LinkChannel::connect(const PeerName& name) {
     peer->asking.push_back(&asking);
   }
   expect(1);
-  asking.over.wait();
+  constexpr std::chrono::milliseconds kLook{1};
+  while (limit != limit.max() && !asking.over.done() && Clock::now() < limit)
+    fiber::sleep_until(Clock::now() + kLook);
+  bool is_late = false;
+  if (limit != limit.max()) {
+    const std::lock_guard lock(peer->mutex);
+    is_late = std::erase(peer->asking, &asking) > 0;
+  }
+  if (!is_late) asking.over.wait();
   expect(-1);
+  if (is_late) return base::fail(MPI_ERR_PORT, "its process has not answered in the time of the info key timeout");
   return asking.refusal.empty() ? base::Status() : base::fail(MPI_ERR_PORT, "{}", asking.refusal);
 }
 
@@ -240,7 +251,8 @@ void LinkChannel::flush(Peer& peer) {
     note_backlog(peer);
     if (peer.state == Peer::State::kOpen && peer.backlog.empty()) watch(*peer.connections.front(), false);
   }
-  for (SendRequest* const message : released) message->released();
+  for (SendRequest* const message : released)
+    if (is_settled(peer, message)) message->released();
 }
 
 void LinkChannel::close(Connection& connection) {
@@ -261,15 +273,14 @@ void LinkChannel::close(Connection& connection) {
 
 /// Nothing comes from this process any more, and nothing reaches it.
 void LinkChannel::end_peer(const PeerRef& peer, std::string why) {
-  std::vector<SendRequest*> released;
+  std::set<SendRequest*> released;
   std::vector<Peer::Asking*> asking;
   bool is_loss = !why.empty();
   {
     const std::lock_guard lock(peer->mutex);
     peer->state = Peer::State::kOver;
     is_loss = std::exchange(peer->is_here, false) || is_loss;
-    for (const PendingFrame& waiting : peer->backlog)
-      if (waiting.message() != nullptr) released.push_back(waiting.message());
+    released.swap(peer->announced);
     peer->backlog.clear();
     peer->held = 0;
     note_backlog(*peer);
@@ -280,21 +291,26 @@ void LinkChannel::end_peer(const PeerRef& peer, std::string why) {
     one->over.signal();
   }
   free_unheld(peer);
+  std::vector<int> held;
   int place = -1;
   PeerName name;
   {
     const std::lock_guard lock(mutex_);
     const auto known = peers_.find({peer->job, peer->process});
     if (known != peers_.end() && known->second == peer) peers_.erase(known);
-    for (int i = 0; i < setup_.places && is_loss; ++i) {
+    for (int i = 0; i < setup_.places; ++i) {
       const Place& one = places_[static_cast<std::size_t>(i)];
       if (one.peer != peer) continue;
-      place = setup_.first_place + i;
+      held.push_back(place = setup_.first_place + i);
       name = one.name;
     }
   }
-  if (place >= 0) setup_.lost(place, name, why);
-  for (SendRequest* const message : released) message->released();
+  if (is_loss && place >= 0) setup_.lost(place, name, why);
+  for (const int number : held) setup_.gone(number);
+  for (SendRequest* const message : released) {
+    message->released();
+    expect(-1);
+  }
 }
 
 /// The process does not need the places that its ranks have here, if nothing here does.

@@ -149,14 +149,16 @@ void LinkChannel::deliver(const PeerRef& peer, const Frame& frame, std::span<con
     case Kind::kCts:
       return post(*peer, PendingFrame::streamed(*message_of(frame), frame.rendezvous, frame.bytes));
     case Kind::kFin:
-      return message_of(frame)->released();
+      if (is_settled(*peer, message_of(frame))) message_of(frame)->released();
+      return;
     case Kind::kCancel: {
       SendRequest* const kept = sink != nullptr ? sink->retract_remote(envelope, message_of(frame)) : nullptr;
       if (kept != nullptr) static_cast<LinkRendezvous*>(kept)->give_back();
       return;
     }
     case Kind::kCancelled:
-      return message_of(frame)->cancelled();
+      if (is_settled(*peer, message_of(frame))) message_of(frame)->cancelled();
+      return;
     case Kind::kCrowded: {
       const std::lock_guard lock(peer->mutex);
       peer->crowded[frame.source] = kAnnounced;

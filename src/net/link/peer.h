@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -73,6 +74,8 @@ class Peer : public std::enable_shared_from_this<Peer> {
   bool we_are_here = false;  ///< the same of this process
   int held_places = 0;       ///< of its ranks
   std::vector<Asking*> asking;
+  /// Messages that wait for a receive there, or for being written.
+  std::set<SendRequest*> announced;
   /// Ranks there at which too much waits: so many messages are announced first.
   std::map<int, int> crowded;
   std::chrono::steady_clock::time_point give_up{};
