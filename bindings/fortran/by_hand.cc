@@ -98,8 +98,7 @@ CLUMP_BOTH(session_create_errhandler, (ErrorFunction * function, Integer* errhan
   finish(ierror, CLUMP_C(Session_create_errhandler)(own, OutHandle<MPI_Errhandler>(errhandler)));
 }
 
-// Attributes. The value of one that Fortran sets is the integer itself; of predefined ones C has the address
-// of an integer.
+// Attributes. Of one that Fortran sets, and of predefined ones, C has the address of an integer (callbacks.h).
 
 namespace {
 
@@ -126,7 +125,7 @@ Address value_of(int keyval, void* attribute) {
     case MPI_WIN_SIZE:
       return *static_cast<MPI_Aint*>(attribute);
     default:
-      return reinterpret_cast<Address>(attribute);
+      return value_behind(attribute);
   }
 }
 
@@ -200,21 +199,21 @@ CLUMP_ENTRY(attr_get, (Integer * comm, Integer* keyval, Integer* value, Logical*
 }
 
 CLUMP_BOTH(comm_set_attr, (Integer * comm, Integer* keyval, Address* value, Integer* ierror)) {
-  finish(ierror, CLUMP_C(Comm_set_attr)(handle<MPI_Comm>(*comm), *keyval, reinterpret_cast<void*>(*value)));
+  finish(ierror, CLUMP_C(Comm_set_attr)(handle<MPI_Comm>(*comm), *keyval, attribute_of(*value)));
 }
 
 CLUMP_BOTH(type_set_attr, (Integer * datatype, Integer* keyval, Address* value, Integer* ierror)) {
   finish(ierror,
-         CLUMP_C(Type_set_attr)(handle<MPI_Datatype>(*datatype), *keyval, reinterpret_cast<void*>(*value)));
+         CLUMP_C(Type_set_attr)(handle<MPI_Datatype>(*datatype), *keyval, attribute_of(*value)));
 }
 
 CLUMP_BOTH(win_set_attr, (Integer * win, Integer* keyval, Address* value, Integer* ierror)) {
-  finish(ierror, CLUMP_C(Win_set_attr)(handle<MPI_Win>(*win), *keyval, reinterpret_cast<void*>(*value)));
+  finish(ierror, CLUMP_C(Win_set_attr)(handle<MPI_Win>(*win), *keyval, attribute_of(*value)));
 }
 
 CLUMP_ENTRY(attr_put, (Integer * comm, Integer* keyval, Integer* value, Integer* ierror)) {
   finish(ierror, CLUMP_C(Attr_put)(handle<MPI_Comm>(*comm), *keyval,
-                                   reinterpret_cast<void*>(static_cast<Address>(*value))));
+                                   attribute_of(*value)));
 }
 
 // Generalised requests and data representations. In C MPI_CONVERSION_FN_NULL is null.

@@ -1,5 +1,6 @@
 #include "callbacks.h"
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -85,11 +86,70 @@ void handle_error(Handle* handle, int* code, ...) {
   error_pool<Handle>[kNumber](&own, code);
 }
 
+/// The integers that stand for attributes. Never freed: copies of an attribute, and C programs, may have the address.
+class Attributes {
+ public:
+  void* find_or_add(Address value) {
+    const Lock lock(is_locked_);
+    Cell*& first = lists_[static_cast<std::size_t>(value) % kLists];
+    for (Cell* cell = first; cell != nullptr; cell = cell->next)
+      if (cell->value == value) return &cell->value;
+    if (blocks_ == nullptr || used_ == kCells) {
+      auto* const block = static_cast<Block*>(std::malloc(sizeof(Block)));
+      if (block == nullptr) return nullptr;
+      block->next = blocks_;
+      blocks_ = block;
+      used_ = 0;
+    }
+    Cell& added = blocks_->cells[used_++];
+    added = {value, first};
+    first = &added;
+    return &added.value;
+  }
+  bool has(const void* address) {
+    const Lock lock(is_locked_);
+    const auto at = reinterpret_cast<std::uintptr_t>(address);
+    for (const Block* block = blocks_; block != nullptr; block = block->next) {
+      const auto begin = reinterpret_cast<std::uintptr_t>(block->cells);
+      if (at >= begin && at < begin + sizeof block->cells) return (at - begin) % sizeof(Cell) == 0;
+    }
+    return false;
+  }
+
+ private:
+  static constexpr int kLists = 1021, kCells = 511;
+  struct Cell {
+    Address value;
+    Cell* next;
+  };
+  struct Block {
+    Block* next;
+    Cell cells[kCells];
+  };
+  class Lock {
+   public:
+    explicit Lock(bool& is_locked) : is_locked_(is_locked) {
+      while (__atomic_test_and_set(&is_locked_, __ATOMIC_ACQUIRE)) {  // acquire: pairs with the release below
+      }
+    }
+    ~Lock() { __atomic_clear(&is_locked_, __ATOMIC_RELEASE); }  // release: pairs with the acquire above
+
+   private:
+    bool& is_locked_;
+  };
+
+  bool is_locked_ = false;
+  Block* blocks_ = nullptr;
+  int used_ = 0;
+  Cell* lists_[kLists] = {};
+};
+constinit Attributes attributes;
+
 template <typename Handle>
 int copy(Handle handle, int keyval, void* state, void* in, void* out, int* flag) {
   const auto& key = *static_cast<Keyval*>(state);
   Integer own = integer(handle);
-  auto value = reinterpret_cast<Address>(in);
+  Address value = value_behind(in);
   Address copied = 0;
   Address user_state = key.state;
   Logical is_copied = 0;
@@ -105,15 +165,17 @@ int copy(Handle handle, int keyval, void* state, void* in, void* out, int* flag)
     key.copy(&own, &keyval, &user_state, &value, &copied, &is_copied, &error);
   }
   *flag = is_copied != 0 ? 1 : 0;
-  if (is_copied != 0) *static_cast<void**>(out) = reinterpret_cast<void*>(copied);
-  return error;
+  if (is_copied == 0) return error;
+  void* const attribute = attribute_of(copied);
+  *static_cast<void**>(out) = attribute;
+  return attribute != nullptr ? error : MPI_ERR_NO_MEM;
 }
 
 template <typename Handle>
 int erase(Handle handle, int keyval, void* value, void* state) {
   const auto& key = *static_cast<Keyval*>(state);
   Integer own = integer(handle);
-  auto user_value = reinterpret_cast<Address>(value);
+  Address user_value = value_behind(value);
   Address user_state = key.state;
   Integer error = MPI_SUCCESS;
   if (key.is_old) {
@@ -136,6 +198,12 @@ int convert(Function* function, void* user, MPI_Datatype type, Count count, void
 }
 
 }  // namespace
+
+void* attribute_of(Address value) { return attributes.find_or_add(value); }
+
+Address value_behind(void* attribute) {
+  return attributes.has(attribute) ? *static_cast<Address*>(attribute) : reinterpret_cast<Address>(attribute);
+}
 
 MPI_User_function* operation(UserFunction* function) { return operation_pool.c_function_of(function); }
 MPI_User_function_c* operation_large(UserFunctionLarge* function) {

@@ -45,6 +45,12 @@ int too_many(const char* what, int limit);
 constexpr int kOperations = 256;
 constexpr int kErrorHandlers = 64;
 
+/// What C has as an attribute that Fortran sets: the address of an integer with its value (MPI-5.0 section 19.3.7).
+/// Equal values share it, and it stays. Null: no memory.
+void* attribute_of(Address value);
+/// And back: an attribute that C has set is its pointer, as an integer.
+Address value_behind(void* attribute);
+
 /// The state of an attribute key.
 struct Keyval {
   CopyFunction* copy;

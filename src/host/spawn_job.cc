@@ -51,7 +51,8 @@ std::string find_mpiexec(const std::vector<std::string>& environment) {
   std::vector<std::string> folders;
   for (const char* const up : {"/../bin", "/../../bin", "/../../../bin"})
     folders.push_back(std::string(own_folder()) + up);
-  std::string_view path = base::text_in(environment, "PATH");
+  const std::string all = base::text_in(environment, "PATH");
+  std::string_view path = all;
   while (!path.empty()) {
     const std::size_t end = std::min(path.find(':'), path.size());
     folders.emplace_back(path.substr(0, end));

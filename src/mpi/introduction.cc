@@ -98,7 +98,15 @@ base::Status meet(core::World& world, const LeaderLink& link, const Group& local
   CLUMP_TRY(swap(link, ours.ranks, theirs.ranks));
   std::vector<net::HeldPlace> places;
   base::Ref<const Group> remote;
-  CLUMP_TRY(group_of(world, theirs, local.origin(), places, remote));
+  const base::Status known = group_of(world, theirs, local.origin(), places, remote);
+  // What two jobs know of each other differs: both sides fail, or none.
+  if (ours.has_names()) {
+    std::array<int, 1> own{known.error_class()}, other{};
+    CLUMP_TRY(swap(link, own, other));
+    if (known.ok() && other[0] != MPI_SUCCESS)
+      return base::fail(other[0], "the other side cannot be connected to this one, and has the reason");
+  }
+  CLUMP_TRY(known);
   for (int rank = 0; rank < remote->size(); ++rank)
     if (local.rank_of(remote->world_rank(rank)) != MPI_UNDEFINED)
       return base::fail(MPI_ERR_COMM, "rank {} of the job is in both groups; they must be disjoint",

@@ -253,8 +253,8 @@ class ConnectRequest final : public p2p::ReceiveOperation, net::ProgressTask {
       : self_(self), server_(name.rank), number_(next_question()), place_(std::move(place)) {
     static_cast<void>(completion.abandon());  // no thread waits for it as a request: see end_abandoned()
     {
-      const std::lock_guard lock(all_mutex);
-      all.push_back(this);
+      const std::lock_guard lock(all().mutex);
+      all().requests.push_back(this);
     }
     begin(job_address(self, server_, JobTag::kAnswer, number_),
           {&answer_, sizeof answer_, datatype::predefined(MPI_BYTE)});
@@ -264,8 +264,8 @@ class ConnectRequest final : public p2p::ReceiveOperation, net::ProgressTask {
     if (place_ && self.world.link->has_ended(server_)) answer_for(server_);
   }
   ~ConnectRequest() {
-    const std::lock_guard lock(all_mutex);
-    std::erase(all, this);
+    const std::lock_guard lock(all().mutex);
+    std::erase(all().requests, this);
   }
 
   /// The process of this rank has ended: those that ask it get an answer in the words that it would have used.
@@ -282,8 +282,15 @@ class ConnectRequest final : public p2p::ReceiveOperation, net::ProgressTask {
  private:
   enum State : std::uint8_t { kAsked, kAnswered, kGivenUp };
 
-  static inline std::mutex all_mutex;  // no thread waits while it holds this
-  static inline std::vector<ConnectRequest*> all;
+  /// Those of this process. Never destroyed: ranks may still run when the process ends.
+  struct All {
+    std::mutex mutex;  // no thread waits while it holds this
+    std::vector<ConnectRequest*> requests;
+  };
+  static All& all() {
+    static All& made = *new All;
+    return made;
+  }
 
   // Not at once: the thread that delivers the answer may hold locks.
   void end_abandoned() override { net::run_here(this); }
@@ -309,8 +316,8 @@ class ConnectRequest final : public p2p::ReceiveOperation, net::ProgressTask {
 void ConnectRequest::answer_for(int server) {
   std::vector<std::pair<Rank*, std::uint32_t>> asking;
   {
-    const std::lock_guard lock(all_mutex);
-    for (const ConnectRequest* const one : all)
+    const std::lock_guard lock(all().mutex);
+    for (const ConnectRequest* const one : all().requests)
       if (one->server_ == server) asking.emplace_back(&one->self_, one->number_);
   }
   const Answer answer = Answer::kEnded;

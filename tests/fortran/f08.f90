@@ -275,6 +275,46 @@ contains
     call check(words(2) == 'abcd', 'an array of strings')
   end subroutine
 
+  ! C has the address of what Fortran has set, and Fortran the pointer of what C has set (MPI-5.0 section 19.3.7).
+  subroutine attribute_in_c(comm, key)
+    use, intrinsic :: iso_c_binding
+    integer, intent(in) :: comm, key
+    interface
+      function c_comm(handle) bind(c, name='PMPI_Comm_fromint')
+        import :: c_int, c_intptr_t
+        integer(c_int), value :: handle
+        integer(c_intptr_t) :: c_comm
+      end function
+      function c_get(comm, key, attribute, flag) bind(c, name='PMPI_Comm_get_attr')
+        import :: c_int, c_intptr_t, c_ptr
+        integer(c_intptr_t), value :: comm
+        integer(c_int), value :: key
+        type(c_ptr) :: attribute
+        integer(c_int) :: flag, c_get
+      end function
+      function c_set(comm, key, attribute) bind(c, name='PMPI_Comm_set_attr')
+        import :: c_int, c_intptr_t, c_ptr
+        integer(c_intptr_t), value :: comm
+        integer(c_int), value :: key
+        type(c_ptr), value :: attribute
+        integer(c_int) :: c_set
+      end function
+    end interface
+    type(c_ptr) :: attribute
+    integer(kind=MPI_ADDRESS_KIND), pointer :: seen
+    integer(kind=MPI_ADDRESS_KIND), target :: own
+    integer(kind=MPI_ADDRESS_KIND) :: value
+    integer(c_int) :: there, code
+    logical :: flag
+    code = c_get(c_comm(comm), key, attribute, there)
+    call c_f_pointer(attribute, seen)
+    call check(there /= 0 .and. seen == 11, 'an attribute of Fortran in C')
+    code = c_set(c_comm(comm), key, c_loc(own))
+    call MPI_Comm_get_attr(MPI_Comm(comm), key, value, flag)
+    call check(flag .and. value == transfer(c_loc(own), value), 'an attribute of C in Fortran')
+    call MPI_Comm_set_attr(MPI_Comm(comm), key, 11_MPI_ADDRESS_KIND)
+  end subroutine
+
   ! What the library knows by its address, in each rank's copy.
   subroutine predefined()
     integer :: key, sum, right, left
@@ -286,6 +326,7 @@ contains
     call MPI_Comm_dup(MPI_COMM_WORLD, comm)
     call MPI_Comm_get_attr(comm, key, value, flag)
     call check(flag .and. value == 11, 'MPI_COMM_DUP_FN')
+    call attribute_in_c(comm%MPI_VAL, key)
     call MPI_Comm_free(comm)
     call MPI_Comm_delete_attr(MPI_COMM_WORLD, key)
     sum = 1

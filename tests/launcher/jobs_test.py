@@ -182,6 +182,33 @@ class Jobs(tool.Case):
         self.assertIn("rank 2 of 3 aborted the job with code 7", result.err)
         self.assertIn("lost rank", result.err)
 
+    def test_a_spawned_job_ends_with_the_process_that_has_started_it(self):
+        program, mark = pathlib.Path(tool.program("meet")).with_name("mpi_dynamic_fatal"), f"hold{os.getpid()}"
+        those = lambda: [path for path in pathlib.Path("/proc").glob("[0-9]*/cmdline") if mark in path.read_text(errors="replace")]
+        parent = subprocess.Popen([program, mark], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(self.end, parent)
+        self.assertEqual(parent.stdout.readline(), "spawned\n")
+        parent.kill()
+        parent.wait()
+        limit = time.monotonic() + 20
+        while (left := self.still(those)) and time.monotonic() < limit:
+            time.sleep(0.05)
+        self.assertEqual(left, [])
+
+    def still(self, find):
+        try:
+            return find()
+        except OSError:  # one has ended meanwhile
+            return ["?"]
+
+    def test_one_side_that_has_no_room(self):
+        """A process can be connected to 256 ranks of other jobs: the other job, which has room, is told as well."""
+        server, client = self.start("accept", "short"), None
+        self.wait_for_port()
+        client = self.finish(self.start("connect", "short", ranks=300))
+        self.assertEqual((client.code, self.finish(server).code), (4, 4), client)
+        self.assertIn("class", client.out)
+
     def test_death_after_disconnect(self):
         server = self.start("accept", "apart")
         self.assertEqual(self.finish(self.start("connect", "apart")).code, 6)

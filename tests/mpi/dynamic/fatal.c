@@ -2,6 +2,7 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 int main(int argc, char** argv) {
   int rank, size, value = 0;
@@ -13,8 +14,15 @@ int main(int argc, char** argv) {
   if (parent == MPI_COMM_NULL) {
     char* arguments[] = {argv[1], NULL};
     MPI_Comm_spawn(argv[0], arguments, 3, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE);
+    if (strncmp(argv[1], "hold", 4) == 0) {
+      puts("spawned");
+      fflush(stdout);
+      sleep(60);
+    }
     if (strcmp(argv[1], "output") != 0 && strcmp(argv[1], "universe") != 0)
       MPI_Recv(&value, 1, MPI_INT, 0, 1, inter, MPI_STATUS_IGNORE);
+  } else if (strncmp(argv[1], "hold", 4) == 0) {
+    sleep(60);
   } else if (rank == size - 1) {
     if (strcmp(argv[1], "abort") == 0) MPI_Abort(MPI_COMM_WORLD, 7);
     if (strcmp(argv[1], "exit") == 0) return 0;

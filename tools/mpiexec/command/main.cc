@@ -1,4 +1,7 @@
 // mpiexec: reads the command line, plans, runs.
+#include <signal.h>
+#include <sys/prctl.h>
+
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -69,6 +72,8 @@ int mpiexec(const std::vector<std::string>& words) {
     fmt::print(alone ? stdout : stderr, "{}", map_text(plan));
     if (alone) return 0;
   }
+  // Jobs that ranks spawn end with them: they wait for these at their own end, unless they are killed.
+  if (!plan.job.parent_port.empty()) ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   return run(command, plan, records);
 }
 
