@@ -91,7 +91,7 @@ int spawn(StartedJob& job, pid_t& mpiexec) {
 }
 
 void* run_job(void* argument) {
-  const std::unique_ptr<StartedJob> job(static_cast<StartedJob*>(argument));
+  std::unique_ptr<StartedJob> job(static_cast<StartedJob*>(argument));
   pid_t mpiexec = 0;
   const int error = spawn(*job, mpiexec);
   if (error == 0) {
@@ -105,6 +105,7 @@ void* run_job(void* argument) {
   while (::waitpid(mpiexec, &status, 0) < 0 && errno == EINTR) {
   }
   job->ended(job->argument, status);
+  job.reset();  // with running == 0 the process may end
   const std::lock_guard lock(running_lock);
   --running;
   running_changed.notify_all();
