@@ -268,7 +268,7 @@ class ConnectRequest final : public p2p::ReceiveOperation, net::ProgressTask {
     std::erase(all().requests, this);
   }
 
-  /// The process of this rank has ended: those that ask it get an answer in the words that it would have used.
+  /// The process of rank `server` has ended: each request that waits for its answer gets Answer::kEnded.
   static void answer_for(int server);
 
   std::uint32_t number() const { return number_; }

@@ -1,14 +1,12 @@
-// Names that all jobs of one user on this machine know (MPI_Publish_name). Each is a socket in the abstract namespace,
-// at which the process that has published it listens; whoever connects is sent the value. So there is no server to
-// be started, a name is taken once, and it ends with its process.
+// Names that all jobs of one user on this machine know (MPI_Publish_name). Each name is a socket in the abstract
+// namespace. The process that has published it listens there, and sends the value to each process of the same user
+// that connects. No server has to be started, a name can be taken once, and it ends with its process.
 #pragma once
 
 #include <cstdint>
 #include <mutex>
 #include <string>
 #include <string_view>
-
-#include "base/status.h"
 
 namespace clump::net::link {
 
