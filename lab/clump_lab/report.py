@@ -2,6 +2,7 @@
 
 import html
 import json
+import statistics
 from pathlib import Path
 
 from . import facts, overview, svg
@@ -40,16 +41,21 @@ def heading(results):
     rounds = "one round" if results["rounds"] == 1 else f"medians of {results['rounds']} rounds"
     lines = [f"{facts.in_words(results['machine'])}{hosts}. {results['date'][:10]}, {rounds}, size '{results['size']}'."]
     lines.append("Libraries: " + "; ".join(f"{name}: {about['version']}" for name, about in results["libraries"].items()) + ".")
-    busiest = max(results["busy"], default=0)
-    if busiest > 0.1:
-        lines.append(f"NOT QUIET: others used up to {100 * busiest:.0f} % of the machine when a round began. The numbers say how things stand to each "
+    busy = taken_by_others(results)
+    if busy > 0.1:
+        lines.append(f"NOT QUIET: others used {100 * busy:.0f} % of the machine when rounds began. The numbers say how things stand to each "
                      "other, and not what the machine can do.")
     return lines
 
 
+def taken_by_others(results):
+    """Which part of the machine others used when rounds began: the median, as all numbers are medians of the rounds."""
+    return statistics.median_high(results["busy"] or [0])
+
+
 def parts(results):
     """[(experiment, [chart or table, ...], [finding, ...], [gap, ...]), ...] of what was measured."""
-    found, busiest = [], max(results["busy"], default=0)
+    found, noisy = [], taken_by_others(results) > NOISY
     for name, experiment in all_experiments().items():
         measured = results["experiments"].get(name)
         if measured is None:
@@ -57,8 +63,9 @@ def parts(results):
         items = [item for item in experiment.evaluate(results) if item] if measured["runs"] else []
         items += [item for item in [dates(measured, results["date"])] if item]
         findings = experiment.findings(results) if measured["runs"] else []
-        if busiest > NOISY:
-            findings = [dict(row, verdict=f"cannot be said on a machine that is not quiet (these numbers: {row['verdict']})") for row in findings]
+        if noisy:
+            findings = [row if row["who"] == "computed" else dict(row, verdict=f"cannot be said on a machine that is not quiet (these numbers: {row['verdict']})")
+                        for row in findings]
         found.append((experiment, items, findings, measured["gaps"]))
     return found
 

@@ -88,6 +88,7 @@ class Reports(unittest.TestCase):
         noisy = report.page(results_of(busy=[0.0, 0.5]))
         self.assertIn("NOT QUIET", noisy)
         self.assertIn("cannot be said on a machine that is not quiet (these numbers: confirmed)", noisy)
+        self.assertNotIn("NOT QUIET", report.page(results_of(busy=[0.0, 0.5, 0.0])))  # one round of three does not move a median
 
     def test_a_row_for_each_figure_and_table(self):
         results = results_of(0.25)
