@@ -2,6 +2,8 @@
 // environment, which it reads again when the variable has changed. For a rank with another TZ, the C library
 // is made to change to the rank's zone, and back, around the call. That reads the zone's file twice. Ranks
 // with the same TZ as the first one, which are all ranks in nearly every program, only pay for a lock.
+// The variables tzname, timezone and daylight of the first rank are the C library's own: where ranks differ in
+// TZ, it can read another rank's there while that rank is in such a call. What the functions return is right.
 #include <cstdlib>
 #include <cstring>
 #include <ctime>

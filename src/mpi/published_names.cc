@@ -22,7 +22,12 @@ using base::Status;
 using core::Rank;
 
 enum class Asks : std::uint32_t { kPublish, kLookUp, kUnpublish };
-enum class Outcome : std::uint32_t { kDone, kIsThere, kIsOfOtherJob, kUnknown, kOtherPort };
+enum class Outcome : std::uint32_t { kDone, kIsThere, kIsNotPublic, kUnknown, kOtherPort };
+
+/// Whether a text follows an outcome: the port, or a reason.
+bool has_text(Asks asks, Outcome outcome) {
+  return outcome == Outcome::kIsNotPublic || (asks == Asks::kLookUp && outcome == Outcome::kDone);
+}
 
 /// What is asked. In a message its texts follow it.
 struct NameRequest {
@@ -36,13 +41,18 @@ constexpr std::size_t kMostName = kMostAsked - sizeof(NameRequest) - MPI_MAX_POR
 /// The names, in the process of rank 0.
 class Names final : public Listener::Owner {
  public:
-  /// `port`: of kLookUp, where the result goes.
+  /// `port`: where the result of kLookUp goes, and why kIsNotPublic.
   Outcome serve(net::LinkChannel* link, Asks asks, bool is_public, std::string_view service, std::string& port) {
     const std::lock_guard lock(mutex_);
     const auto found = ports_.find(service);
     if (asks == Asks::kPublish) {
       if (found != ports_.end()) return Outcome::kIsThere;
-      if (is_public && !link->publish(service, port).ok()) return Outcome::kIsOfOtherJob;
+      if (is_public) {
+        if (const Status published = link->publish(service, port); !published.ok()) {
+          port = base::message_of(published.code());
+          return Outcome::kIsNotPublic;
+        }
+      }
       ports_.emplace(service, port);
       return Outcome::kDone;
     }
@@ -67,7 +77,7 @@ class Names final : public Listener::Owner {
     const Outcome outcome = serve(rank_0->world.link.get(), question.asks, question.is_public != 0,
                                   {text, question.service_bytes}, port);
     std::string answer(reinterpret_cast<const char*>(&outcome), sizeof outcome);
-    if (question.asks == Asks::kLookUp && outcome == Outcome::kDone) answer += port;
+    if (has_text(question.asks, outcome)) answer += port;
     tell(*rank_0, rank, JobTag::kAnswer, question.number, std::as_bytes(std::span(answer)));
   }
 
@@ -101,7 +111,7 @@ Status ask(Rank& self, Asks asks, std::string_view service, std::string& port, O
                          {answer.data(), static_cast<Count>(answer.size()), datatype::predefined(MPI_BYTE)},
                          operation));
   std::memcpy(&outcome, answer.data(), sizeof outcome);
-  if (asks == Asks::kLookUp)
+  if (has_text(asks, outcome))
     port.assign(answer.data() + sizeof outcome,
                 static_cast<std::size_t>(operation.result.bytes) - sizeof outcome);
   return {};
@@ -142,9 +152,11 @@ Status publish_name(Rank& self, const char* service_name, core::Info* info, cons
                       why_no_other_jobs());
   CLUMP_TRY(ask(self, Asks::kPublish, service, port, outcome, is_public));
   if (outcome == Outcome::kDone) return {};
-  return base::fail(MPI_ERR_SERVICE, "(service_name = \"{}\"): it is published already{}", service,
-                    outcome == Outcome::kIsThere ? ": take another name, or MPI_Unpublish_name first"
-                                                 : ", by another job on this machine: take another name");
+  if (outcome == Outcome::kIsThere)
+    return base::fail(MPI_ERR_SERVICE,
+                      "(service_name = \"{}\"): it is published already: take another name, or MPI_Unpublish_name first",
+                      service);
+  return base::fail(MPI_ERR_SERVICE, "(service_name = \"{}\"): {}", service, port);
 }
 
 Status lookup_name(Rank& self, const char* service_name, core::Info*, char* port_name) {

@@ -80,7 +80,7 @@ class Jobs(tool.Case):
                 self.wait_for_port()
                 second = self.finish(self.start("accept", how, name, options=options))
                 self.assertEqual(second.code, 3, second)
-                self.assertIn("published already, by another job on this machine: take another name", second.out)
+                self.assertIn("another job on this machine has published it: take another name", second.out)
                 for result in (self.finish(self.start("connect", "name", name, ranks=3)), self.finish(server)):
                     self.assertEqual((result.code, result.out), (0, "met\n"), result)
                 self.port.unlink()

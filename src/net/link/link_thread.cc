@@ -218,7 +218,7 @@ base::Status LinkChannel::publish(std::string_view name, std::string_view value)
   const int socket = found->open(name, value);
   epoll_event coming{.events = EPOLLIN, .data = {.ptr = static_cast<Watched*>(&*found)}};
   if (socket >= 0 && ::epoll_ctl(events_, EPOLL_CTL_ADD, socket, &coming) == 0) return {};
-  const std::string why = errno == EADDRINUSE ? "another job of this machine has published it"
+  const std::string why = errno == EADDRINUSE ? "another job on this machine has published it: take another name"
                                               : base::why_refused("socket, bind, listen", errno);
   found->close();
   return base::fail(MPI_ERR_SERVICE, "{}", why);
