@@ -25,8 +25,9 @@ def main():
             with Hosts(folder, ROOT / ".cache/peers/openmpi/bin/prterun", number) as hosts:
                 agent = f"{hosts.folder}/agent"
                 # MPICH's UCX takes hosts of one machine for one host, and would go through the memory that they share; Open MPI cannot see
-                # that hosts share cores.
-                settings = dict(os.environ, HYDRA_LAUNCHER="ssh", HYDRA_LAUNCHER_EXEC=agent, UCX_TLS="tcp,self", OMPI_MCA_mpi_yield_when_idle="1")
+                # that hosts share cores; of Intel MPI's providers, tcp is for such a network.
+                settings = dict(os.environ, HYDRA_LAUNCHER="ssh", HYDRA_LAUNCHER_EXEC=agent, UCX_TLS="tcp,self", OMPI_MCA_mpi_yield_when_idle="1",
+                                I_MPI_HYDRA_BOOTSTRAP="ssh", I_MPI_HYDRA_BOOTSTRAP_EXEC=agent, I_MPI_OFI_PROVIDER="tcp")
                 command = hosts.on("h0", build / "bin/clump", "lab", "run", *words, "--host", ",".join(hosts.names()))
                 return subprocess.run(command, env=settings, check=False).returncode
         except Unavailable as problem:
