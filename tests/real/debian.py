@@ -165,7 +165,7 @@ def result_of(case, mine, told):
         if peer is not None and peer.verdict == FAILED:
             said += f"; {PEERS[case.peer]}'s own run: {peer.reason}"
         words.setdefault(said, []).append(str(ranks))
-    return "; ".join(f"{said} ({', '.join(ranks)} ranks)" for said, ranks in words.items()).replace("|", "\\|").replace("\n", " ")
+    return "; ".join(f"{said} ({', '.join(ranks)} rank{'s' * (ranks != ['1'])})" for said, ranks in words.items()).replace("|", "\\|").replace("\n", " ")
 
 
 def times_of(place, case, ranks, told):
