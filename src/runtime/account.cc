@@ -360,8 +360,9 @@ bool all_in_mpi(core::World& world) {
   const fiber::WorldStop hold;
   const BlockedByRank sleepers(hold);
   return std::ranges::all_of(silent, [&](const core::Rank* rank) {
-    return std::ranges::any_of(sleepers.of(rank->number), [](const fiber::BlockedThread& one) {
-      return host::is_in_mpi(host::frames_of(one.registers));
+    // A thread with another identity is the library's (io/exchange_queue.h): the program may compute.
+    return std::ranges::any_of(sleepers.of(rank->number), [&](const fiber::BlockedThread& one) {
+      return one.rank == rank->identity && host::is_in_mpi(host::frames_of(one.registers));
     });
   });
 }
