@@ -201,11 +201,20 @@ Status File::begin_access_together(const Operands& operands, MPI_Request* reques
   if (operation.transaction.by_rank_only) operation.kind = core::Request::Kind::kFile;
   operation.Part::access = operation.transaction.access;
   *request = rank_.add(std::move(owned));
-  std::shared_ptr<Round> round = meet(*opened_, rounds_++, comm_->rank, operation);
+  const Manner how = manner(operands.direction);
+  const std::uint64_t number = rounds_++;
+  if (exchanges_ != nullptr) {
+    exchanges_->add({number, &operation, how, hints.aggregators});
+    return {};
+  }
+  if (!is_in_one_process()) {  // for its leader
+    static_cast<void>(meet_as_leader(*opened_, number, comm_->rank, operation));
+    return {};
+  }
+  std::shared_ptr<Round> round = meet(*opened_, number, comm_->rank, operation);
   if (round == nullptr) return {};
-  // The last rank of the process to come. The access of other processes is theirs: there is no rank that
-  // could exchange data with them in the background.
-  const auto work = [round, opened = opened_, how = manner(operands.direction)] {
+  // The last rank to come.
+  const auto work = [round, opened = opened_, how] {
     round->end(run_here(*opened, *round, how), nullptr);
   };
   if (rank_.is_explored() || !do_in_background(work)) work();
@@ -246,14 +255,12 @@ Status File::access_in_order(const Operands& operands, core::Result& result) {
 Status File::begin_split(const char* call, const Operands& operands, bool ordered) {
   CLUMP_TRY(check_no_split());
   Split split{.call = call};
-  // Where the ranks are in several processes, data is exchanged by calls that wait for each other, which the
-  // standard allows in the first half as well as in the second.
+  // Ranks that agree about their order wait for each other, which the standard allows in the first half as
+  // well as in the second.
   if (ordered)
     split.outcome = access_in_order(operands, split.result);
-  else if (is_in_one_process())
-    split.outcome = begin_access_together(operands, &split.request);
   else
-    split.outcome = access_together(operands, split.result);
+    split.outcome = begin_access_together(operands, &split.request);
   const std::lock_guard lock(mutex_);
   split_ = split;
   return {};

@@ -5,7 +5,8 @@
 //
 //   body --> File::prepare(): a Transaction, in the view's terms and in the file's representation
 //        --> independent: transfer() (transfer.h), by the caller or in the background (background.h)
-//        --> collective: a Part of a Round (round.h); between processes by exchange.h
+//        --> collective: a Part of a Round (round.h); between processes by exchange.h, in the background by
+//            exchange_queue.h
 //
 // Functions that say "collective" are called by all ranks of the file in the same order, and give all of them
 // the same error. The others may be called by any thread of the rank.
@@ -22,6 +23,7 @@
 #include "core/file.h"
 #include "core/request.h"
 #include "core/site.h"
+#include "io/exchange_queue.h"
 #include "io/hints.h"
 #include "io/opened.h"
 #include "io/round.h"
@@ -147,6 +149,7 @@ class File final : public core::File {
   base::Ref<core::Comm> comm_;     // for this file alone
   base::Ref<core::Comm> leaders_;  // of a leader: one rank of each process; null if there is one process
   base::Ref<OpenedFile> opened_;
+  std::unique_ptr<ExchangeQueue> exchanges_;  // of a leader, if there are several processes
   int amode_ = 0;
   std::atomic<bool> atomic_{false};
   std::uint64_t rounds_ = 0;

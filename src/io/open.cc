@@ -132,10 +132,11 @@ Status File::open(core::Comm& user_comm, const Opening& opening, base::Ref<File>
   return {};
 }
 
-/// The communicators: one for the ranks of the file, and one of the processes' leaders.
+/// The communicators: one for the ranks of the file, and two of the processes' leaders, for calls that block
+/// and for the background.
 Status File::agree_on_comm(core::Comm& user_comm) {
   core::World& world = rank_.world;
-  std::array<int, 2> contexts{};
+  std::array<int, 3> contexts{};
   if (user_comm.rank == 0)
     for (int& context : contexts) context = static_cast<int>(world.allocate_context());
   CLUMP_TRY(coll::share_ints(coll::Members(user_comm), contexts));
@@ -153,6 +154,9 @@ Status File::agree_on_comm(core::Comm& user_comm) {
   if (!leads()) return {};
   leaders_ = make(contexts[1], core::Group::of(leaders_of(*comm_, process_of), comm_->group->origin()));
   leaders_->errhandler.set(core::Errhandler::returns());
+  const base::Ref<core::Comm> in_background = make(contexts[2], leaders_->group);
+  in_background->errhandler.set(core::Errhandler::returns());
+  exchanges_ = std::make_unique<ExchangeQueue>(opened_, in_background);
   return {};
 }
 
@@ -212,6 +216,8 @@ Status File::close() {
       return base::fail(MPI_ERR_OTHER, "{}_begin was called, and its {}_end was not: call it first",
                         split_->call, split_->call);
   }
+  // A request that was freed may not have ended.
+  if (exchanges_ != nullptr) exchanges_->finish();
   CLUMP_TRY(synchronize(*comm_));
   answers_.reset();
   Status outcome;

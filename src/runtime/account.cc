@@ -275,7 +275,9 @@ pmi::Standing::State state_of(const core::Rank& rank) {
 class BlockedByRank {
  public:
   explicit BlockedByRank(const fiber::WorldStop& hold) : all_(hold.blocked_threads()) {
-    std::erase_if(all_, [](const fiber::BlockedThread& one) { return one.rank == nullptr; });
+    std::erase_if(all_, [](const fiber::BlockedThread& one) {
+      return one.rank == nullptr || is_of_library(*one.rank);
+    });
     std::ranges::stable_sort(all_, {}, number_of);
   }
   std::span<const fiber::BlockedThread> of(int rank) const {
@@ -285,6 +287,12 @@ class BlockedByRank {
 
  private:
   static int number_of(const fiber::BlockedThread& one) { return one.rank->rank; }
+  /// Whether a thread is none of the program's: it acts for a rank with an identity of its own
+  /// (io/exchange_queue.h).
+  static bool is_of_library(const fiber::Identity& identity) {
+    const core::Rank* const rank = identity.mpi.load(std::memory_order_acquire);
+    return rank != nullptr && rank->identity != &identity;
+  }
   std::vector<fiber::BlockedThread> all_;
 };
 

@@ -65,7 +65,9 @@ static int fill(const char* name) {
   MPI_Allreduce(mine, least, 4, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   const int differs = found != least[2] || least[0] != -least[1];
   MPI_Allreduce(&differs, &other, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-  const char* const word = found == MPI_ERR_NO_SPACE ? "no space" : "another error";
+  const char* const word = found == MPI_ERR_NO_SPACE ? "no space"
+                           : found == MPI_ERR_QUOTA  ? "quota exceeded"
+                                                     : "another error";
   if (rank == 0)
     printf("%s after %d calls, %s at all ranks, %s\n", word, calls, other ? "not the same" : "the same",
            least[3] == 0 ? "intact" : "damaged");

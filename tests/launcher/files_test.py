@@ -4,6 +4,7 @@ but the file is left. Small file systems are mounted where nobody else sees them
 import fcntl
 import os
 import pathlib
+import shutil
 import struct
 import subprocess
 import tempfile
@@ -11,13 +12,19 @@ import unittest
 
 import tool
 
-def on_file_system(options, *words):
-    """Runs the program on four ranks, with a small file system at ./there. `options`: of mount."""
+TMPFS = 'mount -t tmpfs -o "$1" tmpfs "$2"'
+# The kernel takes the loop device away with the mount. Quota groups count for root, too; of the limit, a part is for the folder itself.
+BTRFS = ('truncate -s 256M "$2.disk" && mkfs.btrfs -q "$2.disk" && mount -o loop "$2.disk" "$2" && btrfs quota enable "$2" && '
+         'btrfs qgroup limit "$1" "$2"')
+
+
+def on_file_system(mount, options, *words):
+    """Runs the program on four ranks, with a small file system at ./there. `mount` makes it, with `options` and the place."""
     with tempfile.TemporaryDirectory() as folder:
         there = pathlib.Path(folder, "there")
         there.mkdir()
         # A mount namespace of its own: nothing is left whatever ends this.
-        script = 'mount -t tmpfs -o "$1" tmpfs "$2" || exit 77; shift 2; exec "$@"'
+        script = f'{{ {mount}; }} || exit 77; shift 2; exec "$@"'
         command = ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh", options, there,
                    tool.TOOLS / "mpiexec", "-n", 4, tool.program("files"), words[0], there / "file"]
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=240, check=False)
@@ -25,10 +32,10 @@ def on_file_system(options, *words):
 
 
 class Files(tool.Case):
-    def run_on(self, options, *words):
+    def run_on(self, options, *words, mount=TMPFS):
         if os.geteuid() != 0:
             self.skipTest("only root can mount a file system")
-        done, left = on_file_system(options, *words)
+        done, left = on_file_system(mount, options, *words)
         if done.returncode in (77, 32) or "unshare:" in done.stderr:
             self.skipTest(f"no file system of its own can be mounted: {done.stderr.strip()}")
         self.assertEqual(left, [])  # nothing went to the folder below
@@ -37,6 +44,14 @@ class Files(tool.Case):
     def test_no_space_in_the_middle_of_a_collective_write(self):
         done = self.run_on("size=4500k", "fill")  # four whole calls, and a part of the fifth
         self.assertEqual((done.returncode, done.stdout), (0, "no space after 4 calls, the same at all ranks, intact\n"), done.stderr)
+
+    def test_quota_in_the_middle_of_a_collective_write(self):
+        for program in ("mkfs.btrfs", "btrfs"):
+            if shutil.which(program) is None:
+                self.skipTest(f"there is no {program}, which makes a file system with a quota (Debian: btrfs-progs)")
+        done = self.run_on("6M", "fill", mount=BTRFS)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"^quota exceeded after [1-9]\d* calls, the same at all ranks, intact\n$")
 
     def test_read_only(self):
         done = self.run_on("size=1m,ro", "open")

@@ -1,12 +1,13 @@
 /* Non-blocking access goes on while the program computes and calls nothing of MPI: each rank sees its own
-   data in the file, by the system's calls, before it waits. And blocking collective access of much data,
-   which is divided among threads: all of it arrives, and a read that meets the end of the file says how much
-   it has. */
+   data in the file, by the system's calls, before it waits. Collective access among it: ranks that come at
+   different times, on many files; short blocks of all ranks, collected before they are written. And blocking
+   collective access of much data, which is divided among threads: all of it arrives, and a read that meets
+   the end of the file says how much it has. */
 #include <fcntl.h>
 
 #include "file.h"
 
-enum { kBytes = 1 << 20, kLong = 9 << 20 };
+enum { kBytes = 1 << 20, kLong = 9 << 20, kInts = 4000, kFiles = 6 };
 
 /* Whether the file has `bytes` bytes of value `value` at `offset`, soon; without MPI. */
 static int appears(int descriptor, long long offset, long long bytes, char value) {
@@ -96,6 +97,99 @@ static void test_divided(void) {
   free(data);
 }
 
+/* How often this process has written anything so far; -1: the system does not tell. */
+static long long count_writes(void) {
+  long long writes = -1;
+  char line[100];
+  FILE* const told = fopen("/proc/self/io", "r");
+  if (told == NULL) return -1;
+  while (fgets(line, sizeof line, told) != NULL)
+    if (sscanf(line, "syscw: %lld", &writes) == 1) break;
+  fclose(told);
+  return writes;
+}
+
+static int element(int rank, int i) { return (i * 64 + rank) * 7 + 3; }
+
+/* Integers of all ranks in turn: far fewer calls of the system than there are integers, wherever the ranks
+   are. */
+static void test_interleaved(int split) {
+  MPI_File file = test_open(MPI_MODE_CREATE | MPI_MODE_RDWR);
+  MPI_Datatype filetype;
+  MPI_Request request;
+  MPI_Status status;
+  int* const data = malloc(kInts * sizeof(int));
+  for (int i = 0; i < kInts; ++i) data[i] = element(test_rank, i) + split;
+  MPI_Type_create_resized(MPI_INT, 0, test_size * (MPI_Aint)sizeof(int), &filetype);
+  MPI_Type_commit(&filetype);
+  CHECK_OK(MPI_File_set_size(file, 0));
+  CHECK_OK(MPI_File_set_view(file, test_rank * (MPI_Offset)sizeof(int), MPI_INT, filetype, "native",
+                             MPI_INFO_NULL));
+  const long long before = count_writes();
+  if (split) {
+    CHECK_OK(MPI_File_write_all_begin(file, data, kInts, MPI_INT));
+    CHECK_OK(MPI_File_write_all_end(file, data, &status));
+  } else {
+    CHECK_OK(MPI_File_iwrite_all(file, data, kInts, MPI_INT, &request));
+    CHECK_OK(MPI_Wait(&request, &status));
+  }
+  const long long writes = count_writes() - before;
+  CHECK_EQ(test_bytes(&status), kInts * sizeof(int));
+  if (before >= 0 && writes > kInts / 4) CHECK_FAILED("%lld writes for %d integers", writes, kInts);
+  CHECK_OK(MPI_File_sync(file));
+  MPI_Barrier(MPI_COMM_WORLD);
+  memset(data, 0, kInts * sizeof(int));
+  CHECK_OK(MPI_File_iread_at_all(file, 0, data, kInts, MPI_INT, &request));
+  CHECK_OK(MPI_Wait(&request, &status));
+  CHECK_EQ(test_bytes(&status), kInts * sizeof(int));
+  for (int i = 0; i < kInts; ++i)
+    if (data[i] != element(test_rank, i) + split) CHECK_EQ(data[i], element(test_rank, i) + split);
+  /* What the next rank has written, by nobody's view. */
+  const int next = (test_rank + 1) % test_size;
+  int found = 0;
+  CHECK_OK(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+  CHECK_OK(MPI_File_read_at(file, (kInts - 1) * test_size + next, &found, 1, MPI_INT, MPI_STATUS_IGNORE));
+  CHECK_EQ(found, element(next, kInts - 1) + split);
+  MPI_Type_free(&filetype);
+  CHECK_OK(MPI_File_close(&file));
+  free(data);
+}
+
+/* Each rank begins when the one before has begun: no call waits for another rank. Blocking calls, and
+   independent ones that end meanwhile, come in between. */
+static void test_one_after_the_other(void) {
+  static int values[2][kFiles][100], back[100];
+  MPI_File files[kFiles];
+  MPI_Request requests[2][kFiles];
+  for (int f = 0; f < kFiles; ++f) files[f] = test_open(MPI_MODE_CREATE | MPI_MODE_RDWR);
+  for (int f = 0; f < kFiles; ++f)
+    for (int i = 0; i < 100; ++i)
+      for (int turn = 0; turn < 2; ++turn) values[turn][f][i] = element(test_rank, 2 * (f * 100 + i) + turn);
+  const MPI_Offset step = 400 * (MPI_Offset)test_size, mine = 400 * (MPI_Offset)test_rank;
+  if (test_rank > 0) MPI_Recv(NULL, 0, MPI_INT, test_rank - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  for (int turn = 0; turn < 2; ++turn)
+    for (int f = 0; f < kFiles; ++f)
+      CHECK_OK(MPI_File_iwrite_at_all(files[f], (2 * f + turn) * step + mine, values[turn][f], 100, MPI_INT,
+                                      &requests[turn][f]));
+  MPI_Request alone;
+  CHECK_OK(MPI_File_iwrite_at(files[0], 2 * kFiles * step + mine, values[0][0], 100, MPI_INT, &alone));
+  CHECK_OK(MPI_Wait(&alone, MPI_STATUS_IGNORE));
+  if (test_rank + 1 < test_size) MPI_Send(NULL, 0, MPI_INT, test_rank + 1, 0, MPI_COMM_WORLD);
+  CHECK_OK(MPI_File_write_at_all(files[1], (2 * kFiles + 1) * step + mine, values[1][1], 100, MPI_INT,
+                                 MPI_STATUS_IGNORE));
+  for (int f = kFiles - 1; f >= 0; --f)
+    for (int turn = 1; turn >= 0; --turn) CHECK_OK(MPI_Wait(&requests[turn][f], MPI_STATUS_IGNORE));
+  for (int n = 0; n < 2 * kFiles + 2; ++n) {
+    const int* const wanted = n < 2 * kFiles ? values[n % 2][n / 2] : values[n % 2][n % 2];
+    CHECK_OK(MPI_File_read_at(files[0], n * step + mine, back, 100, MPI_INT, MPI_STATUS_IGNORE));
+    CHECK(memcmp(back, wanted, sizeof back) == 0);
+  }
+  /* A request that is freed: the file is closed when its access is over. */
+  CHECK_OK(MPI_File_iwrite_at_all(files[2], mine, values[0][0], 100, MPI_INT, &requests[0][0]));
+  CHECK_OK(MPI_Request_free(&requests[0][0]));
+  for (int f = 0; f < kFiles; ++f) CHECK_OK(MPI_File_close(&files[f]));
+}
+
 int main(int argc, char** argv) {
   test_begin(&argc, &argv);
   MPI_File file = test_open(MPI_MODE_CREATE | MPI_MODE_RDWR);
@@ -107,6 +201,9 @@ int main(int argc, char** argv) {
   MPI_Barrier(MPI_COMM_WORLD);
   test_read();
   test_divided();
+  test_interleaved(0);
+  test_interleaved(1);
+  test_one_after_the_other();
   close(descriptor);
   return test_end();
 }

@@ -120,6 +120,21 @@ static void wrong_access(void) {
   CHECK_OK(MPI_File_close(&file));
 }
 
+/* Non-blocking collective access to a full device: an error of one rank becomes that of all. */
+static void in_background(MPI_File file, const int* values, int count) {
+  MPI_Request request;
+  const int last = test_rank == test_size - 1;
+  CHECK_OK(MPI_File_iwrite_at_all(file, 0, values, last ? count : 0, MPI_INT, &request));
+  CHECK_CLASS(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_NO_SPACE);
+  CHECK_OK(MPI_File_iwrite_at_all(file, last ? -1 : 0, values, 0, MPI_INT, &request));
+  CHECK_CLASS(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_ARG);
+  CHECK_OK(MPI_File_write_at_all_begin(file, 0, values, test_rank == 0 ? count : 0, MPI_INT));
+  CHECK_CLASS(MPI_File_write_at_all_end(file, values, MPI_STATUS_IGNORE), MPI_ERR_NO_SPACE);
+  /* It is over: what follows has no error of its own. */
+  CHECK_OK(MPI_File_iwrite_at_all(file, 0, values, 0, MPI_INT, &request));
+  CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+}
+
 /* No space: all ranks get the error, and what was written before is there. */
 static void no_space(void) {
   enum { kInts = 4096 };
@@ -136,6 +151,7 @@ static void no_space(void) {
       MPI_ERR_NO_SPACE);
   CHECK_OK(MPI_File_iwrite_at(file, 0, values, kInts, MPI_INT, &request));
   CHECK_CLASS(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_NO_SPACE);
+  in_background(file, values, kInts);
   CHECK_OK(MPI_File_close(&file));
 
   /* The same in windows: files may not be longer than the half of what is written. */
@@ -161,6 +177,8 @@ static void no_space(void) {
   setrlimit(RLIMIT_FSIZE, &limit);
   MPI_Barrier(MPI_COMM_WORLD);
   CHECK_CLASS(MPI_File_write_all(file, values, kInts, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_NO_SPACE);
+  CHECK_OK(MPI_File_iwrite_at_all(file, 0, values, kInts, MPI_INT, &request));
+  CHECK_CLASS(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_NO_SPACE);
   MPI_Barrier(MPI_COMM_WORLD);
   setrlimit(RLIMIT_FSIZE, &before);
   MPI_Barrier(MPI_COMM_WORLD);
