@@ -66,12 +66,12 @@ class Completion {
   }
   /// Marks the work as done and wakes its waiter. The Completion may be gone when this returns. Returns true
   /// if it was abandoned: then no other thread will access it, and the caller has to free the object that it
-  /// is part of. Does nothing if the work is done already.
+  /// is part of.
   [[gnu::always_inline]] bool signal() noexcept {
     // acq_rel: release pairs with the acquire in done(); acquire pairs with the release of the thread that
     // has left a Waiter here.
     const std::uintptr_t before = state_.exchange(kDone, std::memory_order_acq_rel);
-    if (before == kPending || before == kDone) return false;
+    if (before == kPending) return false;
     if (before == kAbandoned) return true;
     wake(before);
     return false;

@@ -39,14 +39,6 @@ TEST_P(CompletionTest, SignalBeforeWait) {
   EXPECT_FALSE(completion.done());
 }
 
-TEST_P(CompletionTest, SecondSignalDoesNothing) {
-  Completion completion;
-  EXPECT_FALSE(completion.signal());
-  EXPECT_FALSE(completion.signal());
-  EXPECT_TRUE(completion.done());
-  completion.wait();
-}
-
 TEST_P(CompletionTest, WaitAnyWakesForEachOfMany) {
   constexpr int kMany = 16;
   std::array<Completion, kMany> completions;

@@ -32,9 +32,10 @@ class EpochSignals {
 
   /// `from` has made the call, for `to`. By a thread of `from`; wakes the thread of `to` that waits.
   void send(Call call, int from, int to) {
+    fiber::Completion& signal = received(call, from, to);
     // It is done already only if the program has not used the last one, which is wrong (MPI_MODE_NOCHECK at
-    // one side alone); then nothing happens. To look before would fetch the receiver's cache line twice.
-    static_cast<void>(received(call, from, to).signal());
+    // one side alone). No other thread signals it, so nothing comes in between.
+    if (!signal.done()) static_cast<void>(signal.signal());
   }
   /// What a thread of `to` waits for, and resets then.
   fiber::Completion& received(Call call, int from, int to) {
