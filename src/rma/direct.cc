@@ -163,7 +163,7 @@ void combine_together(Control& control, std::byte* memory, Count offset, Count n
                       Count first) {
   const Count extent = work.element.extent(), bytes = n * extent;
   if (bytes < kLeastShared) return combine_here(control, memory, offset, n, work, first);
-  // Not a multiple of all stripes' blocks: threads that begin with different parts begin with different locks.
+  // Not a multiple of all stripes' blocks, so that threads begin with different locks.
   const Count part = (Count{Control::kStripes} + 1) * Control::kBlock / extent;
   net::joint_work(n, part, bytes, [&](Count begin, Count some) {
     combine_here(control, memory + begin * extent, offset + begin * extent, some, work, first + begin);

@@ -129,7 +129,7 @@ Status Window::negative(const Place& place) const {
 
 namespace {
 
-/// The bytes between the first and the last one of a place's data, the first one seen from the place's offset.
+/// The bytes from the first to the last one of a place's data; `first` is seen from the place's offset.
 struct Extent {
   Count first, bytes;
 };

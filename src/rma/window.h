@@ -174,7 +174,8 @@ class Window final : public core::Window {
   // Epochs.
   /// A fence of memory: what this thread has written before is there for others, and the reverse.
   static void order_memory() { std::atomic_thread_fence(std::memory_order_seq_cst); }
-  /// The same for operations alone. Those that have only read are done; they need to stay before what follows.
+  /// The same for operations alone. Those that have only read need nothing more than to stay before what
+  /// follows.
   static void order_operations() {
     if (!has_written_) return std::atomic_thread_fence(std::memory_order_acquire);
     has_written_ = false;
@@ -217,7 +218,7 @@ class Window final : public core::Window {
 
   core::AccessCounters& counters_;
   base::Ref<WindowMap> map_;
-  std::span<const Target> targets_;  // map_'s
+  std::span<const Target> targets_;     // map_'s
   std::unique_ptr<Messages> messages_;  // null: every rank reaches every other one's memory
 
   // The access epoch.

@@ -44,7 +44,8 @@ static void test_overlapping(MPI_Win win, int64_t* mine, int n) {
       const int its = one * (n / (2 * size));
       wanted += i >= its && i < its + some ? kRounds : 0;
     }
-    for (int round = 0; round < kRounds; ++round) wanted += i >= round && (i - round) % (n / 16) == 0 ? size : 0;
+    for (int round = 0; round < kRounds; ++round)
+      wanted += i >= round && (i - round) % (n / 16) == 0 ? size : 0;
     CHECK_EQ(mine[i], wanted);
   }
   MPI_Barrier(MPI_COMM_WORLD);
