@@ -106,7 +106,7 @@ def _work(function: Function, entry: Entry, inside: bool) -> List[str]:
 
 def _copied(entry: Entry) -> str:
     """Both forms of a function share their code; where a call takes some tens of nanoseconds, each has its own copy."""
-    return "CLUMP_COPIED " if entry.chapter == "p2p" else ""
+    return "CLUMP_COPIED " if entry.chapter in ("p2p", "rma") else ""
 
 
 def _copied_into_forms(function: Function, entry: Entry) -> str:

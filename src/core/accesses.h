@@ -14,8 +14,8 @@ class Rank;
 enum class AccessKind : std::uint8_t { kPut, kGet, kAccumulate, kRead, kWrite };
 inline constexpr std::size_t kAccessKinds = 5;
 
-/// Written by the rank's threads.
-struct AccessCounters {
+/// Written by the rank's threads. No other rank writes its cache lines.
+struct alignas(64) AccessCounters {
   std::array<base::Counter, kAccessKinds> calls, bytes;  ///< by AccessKind
   base::Counter lock_waits;                              ///< locks of windows that were not free
   base::Counter epochs;  ///< calls of MPI_Win_post, start, complete and wait, for which no message may move

@@ -24,9 +24,8 @@ Status find_op(const core::Op& op, datatype::PredefinedOp& predefined) {
   return {};
 }
 
-Status combine(Window& win, const Layout& operand, const Layout& result, const rma::Place& place,
-               const core::Op& op, MPI_Request* request) {
-  rma::Combination what{operand, result, {}};
+Status combine(Window& win, rma::Combination&& what, const rma::Place& place, const core::Op& op,
+               MPI_Request* request) {
   CLUMP_TRY(find_op(op, what.op));
   return win.combine(what, place, request);
 }
@@ -75,14 +74,14 @@ Status rget(Rank&, void* origin_addr, Count origin_count, const Datatype& origin
 Status accumulate(Rank&, const void* origin_addr, Count origin_count, const Datatype& origin_datatype,
                   int target_rank, MPI_Aint target_disp, Count target_count, const Datatype& target_datatype,
                   core::Op& op, Window& win) {
-  return combine(win, layout(origin_addr, origin_count, origin_datatype), {},
+  return combine(win, {layout(origin_addr, origin_count, origin_datatype), {}, {}},
                  {target_rank, target_disp, target_count, target_datatype}, op, nullptr);
 }
 
 Status raccumulate(Rank&, const void* origin_addr, Count origin_count, const Datatype& origin_datatype,
                    int target_rank, MPI_Aint target_disp, Count target_count, const Datatype& target_datatype,
                    core::Op& op, Window& win, MPI_Request* request) {
-  return combine(win, layout(origin_addr, origin_count, origin_datatype), {},
+  return combine(win, {layout(origin_addr, origin_count, origin_datatype), {}, {}},
                  {target_rank, target_disp, target_count, target_datatype}, op, request);
 }
 
@@ -90,8 +89,10 @@ Status get_accumulate(Rank&, const void* origin_addr, Count origin_count, const 
                       void* result_addr, Count result_count, const Datatype& result_datatype, int target_rank,
                       MPI_Aint target_disp, Count target_count, const Datatype& target_datatype, core::Op& op,
                       Window& win) {
-  return combine(win, layout(origin_addr, origin_count, origin_datatype),
-                 layout(result_addr, result_count, result_datatype),
+  return combine(win,
+                 {layout(origin_addr, origin_count, origin_datatype),
+                  layout(result_addr, result_count, result_datatype),
+                  {}},
                  {target_rank, target_disp, target_count, target_datatype}, op, nullptr);
 }
 
@@ -99,8 +100,10 @@ Status rget_accumulate(Rank&, const void* origin_addr, Count origin_count, const
                        void* result_addr, Count result_count, const Datatype& result_datatype,
                        int target_rank, MPI_Aint target_disp, Count target_count,
                        const Datatype& target_datatype, core::Op& op, Window& win, MPI_Request* request) {
-  return combine(win, layout(origin_addr, origin_count, origin_datatype),
-                 layout(result_addr, result_count, result_datatype),
+  return combine(win,
+                 {layout(origin_addr, origin_count, origin_datatype),
+                  layout(result_addr, result_count, result_datatype),
+                  {}},
                  {target_rank, target_disp, target_count, target_datatype}, op, request);
 }
 
@@ -109,7 +112,7 @@ Status fetch_and_op(Rank&, const void* origin_addr, void* result_addr, const Dat
   CLUMP_TRY(check_single(datatype));
   CLUMP_TRY(check_address("result_addr", result_addr));
   if (op.handle() != MPI_NO_OP) CLUMP_TRY(check_address("origin_addr", origin_addr));
-  return combine(win, layout(origin_addr, 1, datatype), layout(result_addr, 1, datatype),
+  return combine(win, {layout(origin_addr, 1, datatype), layout(result_addr, 1, datatype), {}},
                  {target_rank, target_disp, 1, datatype}, op, nullptr);
 }
 

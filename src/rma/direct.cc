@@ -140,12 +140,46 @@ bool combine_remote(pid_t process, std::byte* memory, Count n, const Work& work,
   return work.op == PredefinedOp::kNoOp || net::write_to(process, memory, bytes, piece.data());
 }
 
+/// The same in this address space: each block under its lock.
+void combine_here(Control& control, std::byte* memory, Count offset, Count n, const Work& work, Count first) {
+  const Count extent = work.element.extent();
+  while (n > 0) {
+    // All elements that begin in the same block.
+    const Count rest = Control::kBlock - offset % Control::kBlock;
+    const Count now = std::min(n, (rest + extent - 1) / extent);
+    {
+      const std::lock_guard lock(control.stripe(offset));
+      combine_array(memory, now, work, first);
+    }
+    memory += now * extent;
+    offset += now * extent;
+    first += now;
+    n -= now;
+  }
+}
+
+/// The same with all threads that wait, if the elements are many.
+void combine_together(Control& control, std::byte* memory, Count offset, Count n, const Work& work,
+                      Count first) {
+  const Count extent = work.element.extent(), bytes = n * extent;
+  if (bytes < kLeastShared) return combine_here(control, memory, offset, n, work, first);
+  // Not a multiple of all stripes' blocks, so that threads begin with different locks.
+  const Count part = (Count{Control::kStripes} + 1) * Control::kBlock / extent;
+  net::joint_work(n, part, bytes, [&](Count begin, Count some) {
+    combine_here(control, memory + begin * extent, offset + begin * extent, some, work, first + begin);
+  });
+}
+
 /// Elements first to first + n of the operand with those at `memory`, which lie as an array.
 bool combine_locked(const Target& target, std::byte* memory, Count offset, Count n, const Work& work,
                     Count first) {
+  if (target.reach == Reach::kMemory) {
+    combine_together(*target.control, memory, offset, n, work, first);
+    return true;
+  }
   const Count extent = work.element.extent();
   // Two system calls for each piece cost more than the locks of all stripes.
-  while (target.reach == Reach::kProcess && n * extent > 2 * Control::kBlock) {
+  while (n * extent > 2 * Control::kBlock) {
     const Count now = std::min(n, kRemotePiece / extent);
     const AllStripes lock(*target.control);
     if (!combine_remote(target.process, memory, now, work, first)) return false;
@@ -155,18 +189,12 @@ bool combine_locked(const Target& target, std::byte* memory, Count offset, Count
     n -= now;
   }
   while (n > 0) {
-    // All elements that begin in the same block.
     const Count rest = Control::kBlock - offset % Control::kBlock;
     const Count now = std::min(n, (rest + extent - 1) / extent);
-    bool reached = true;
     {
       const std::lock_guard lock(target.control->stripe(offset));
-      if (target.reach == Reach::kMemory)
-        combine_array(memory, now, work, first);
-      else
-        reached = combine_remote(target.process, memory, now, work, first);
+      if (!combine_remote(target.process, memory, now, work, first)) return false;
     }
-    if (!reached) return false;
     memory += now * extent;
     offset += now * extent;
     first += now;
@@ -180,6 +208,12 @@ void copy_element(void* to, const void* from, Count bytes) {
   if (bytes == 8) return static_cast<void>(std::memcpy(to, from, 8));
   if (bytes == 4) return static_cast<void>(std::memcpy(to, from, 4));
   std::memcpy(to, from, static_cast<std::size_t>(bytes));
+}
+
+bool are_equal(const void* one, const void* other, Count bytes) {
+  if (bytes == 8) return std::memcmp(one, other, 8) == 0;
+  if (bytes == 4) return std::memcmp(one, other, 4) == 0;
+  return std::memcmp(one, other, static_cast<std::size_t>(bytes)) == 0;
 }
 
 }  // namespace
@@ -263,17 +297,17 @@ bool direct_combine(const Target& target, const Layout& place, Count offset, con
 
 bool direct_compare_and_swap(const Target& target, std::byte* place, Count offset, const Datatype& element,
                              const void* value, const void* expected, void* result) {
-  const auto bytes = static_cast<std::size_t>(element.size());
+  const Count bytes = element.size();
   const std::lock_guard lock(target.control->stripe(offset));
   if (target.reach == Reach::kMemory) {
-    const bool equal = std::memcmp(place, expected, bytes) == 0;
-    std::memcpy(result, place, bytes);
-    if (equal) std::memcpy(place, value, bytes);
+    const bool equal = are_equal(place, expected, bytes);
+    copy_element(result, place, bytes);
+    if (equal) copy_element(place, value, bytes);
     return true;
   }
   const Layout here{result, element.size(), datatype::predefined(MPI_BYTE)};
   if (!net::read_from(target.process, place, element.size(), here)) return false;
-  if (std::memcmp(result, expected, bytes) != 0) return true;
+  if (!are_equal(result, expected, bytes)) return true;
   return net::write_to(target.process, place, element.size(), static_cast<const std::byte*>(value));
 }
 

@@ -13,6 +13,11 @@
 
 namespace clump::rma {
 
+/// The least bytes that the origin moves together with threads that wait. A message that is shorter pays for
+/// help, because two ranks wait for it; here it is one, and the helper takes half of its data out of the
+/// origin's cache (docs/experiments/095-small-one-sided-operations.md).
+inline constexpr Count kLeastShared = 128 * 1024;
+
 /// Copies `bytes` packed bytes in this address space. A single value is one store, so a rank that polls it
 /// sees all of it or nothing.
 inline void copy_here(const datatype::Layout& to, const datatype::Layout& from, Count bytes) {
@@ -20,6 +25,7 @@ inline void copy_here(const datatype::Layout& to, const datatype::Layout& from, 
     if (bytes == 8) return static_cast<void>(std::memcpy(to.base, from.base, 8));
     if (bytes == 4) return static_cast<void>(std::memcpy(to.base, from.base, 4));
   }
+  if (bytes < kLeastShared) return datatype::copy(to, from, 0, bytes);
   net::joint_copy(to, from, 0, bytes);
 }
 

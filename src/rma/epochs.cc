@@ -11,6 +11,7 @@
 #include "coll/schedule/agree.h"
 #include "core/awaited.h"
 #include "fiber/completion.h"
+#include "fiber/own_worker.h"
 #include "p2p/p2p.h"
 #include "rma/messages.h"
 #include "rma/waits.h"
@@ -27,15 +28,15 @@ namespace {
 void let_others_run(core::Rank& self) {
   constexpr unsigned kCallsPerPoll = 16;  // yield_after_empty_poll() gives the core away in each fourth
   constinit static thread_local unsigned calls = 0;
-  if (++calls % kCallsPerPoll != 0) return;
+  if (++calls % kCallsPerPoll != 0) [[likely]]
+    return;
   p2p::poll(self);
   fiber::yield_after_empty_poll();
 }
 
 }  // namespace
 
-Status Window::check_assertions(int assertions, int allowed) const {
-  if ((assertions & ~allowed) == 0) return {};
+Status Window::wrong_assertions(int assertions, int allowed) const {
   return base::fail(
       MPI_ERR_ASSERT,
       "(assert = {:#x}): {:#x} means nothing in this call; it is a sum of constants MPI_MODE_*, or 0",
@@ -105,7 +106,6 @@ void Window::wait_for_grant(LockType type, int rank) {
   const bool asks = there.control == nullptr;
   if (asks) messages_->lock(type, rank);
   if (asks || !there.control->lock.take_or_queue(type, this->rank(), waiters())) {
-    counters_.lock_waits.add();
     const NoteWait noted(awaited_lock_, rank);
     Grant grant(*this, rank);
     const core::Waiting told(grant);
@@ -114,9 +114,27 @@ void Window::wait_for_grant(LockType type, int rank) {
   waits_for_lock_.store(false, std::memory_order_release);
 }
 
+/// Looks for a short time whether a lock becomes free: most are held for less time than it takes to stand in
+/// the queue and to be told.
+bool Window::take_soon(LockType type, int rank) {
+  constexpr int kPolls = 200;  // a microsecond
+  constexpr int kPollsPerLook = 8;
+  const fiber::Fiber* const self = fiber::this_fiber();
+  if (self == nullptr || owner.is_explored()) return false;
+  Lock& lock = target(rank).control->lock;
+  for (int poll = 0; poll < kPolls && !lock.has_queue(); ++poll) {
+    if (poll % kPollsPerLook == 0 && !fiber::may_poll(*self)) return false;
+    if (lock.try_take(type, this->rank())) return true;
+  }
+  return false;
+}
+
 void Window::take_lock(LockType type, int rank) {
   Control* const control = target(rank).control;
-  if (control == nullptr || !control->lock.try_take(type, this->rank())) wait_for_grant(type, rank);
+  if (control != nullptr && control->lock.try_take(type, this->rank())) [[likely]]
+    return;
+  counters_.lock_waits.add();
+  if (control == nullptr || !take_soon(type, rank)) wait_for_grant(type, rank);
 }
 
 Status Window::give_lock_back(LockType type, int rank) {
@@ -164,9 +182,10 @@ Status Window::lock(LockType type, int rank, int assertions) {
                       this->rank());
   const bool checked = (assertions & MPI_MODE_NOCHECK) == 0;
   if (checked) take_lock(type, rank);
-  held_[static_cast<std::size_t>(rank)] = !checked                    ? Held::kUnchecked
-                                          : type == LockType::kShared ? Held::kShared
-                                                                      : Held::kExclusive;
+  const Held now = !checked                    ? Held::kUnchecked
+                   : type == LockType::kShared ? Held::kShared
+                                               : Held::kExclusive;
+  held_[static_cast<std::size_t>(rank)].store(now, std::memory_order_release);
   access_ = Access::kLocks;
   fenced_ = false;
   ++locks_;
@@ -176,20 +195,24 @@ Status Window::lock(LockType type, int rank, int assertions) {
 /// Completes the operations on a rank and gives its lock back.
 Status Window::release(int rank) {
   const Status flushed = messages_ != nullptr ? messages_->flush(rank) : Status();
-  order_memory();
   end_accesses(rank);
-  const Held before = held_[static_cast<std::size_t>(rank)].exchange(Held::kNo);
-  if (before == Held::kShared) CLUMP_TRY(give_lock_back(LockType::kShared, rank));
-  if (before == Held::kExclusive) CLUMP_TRY(give_lock_back(LockType::kExclusive, rank));
+  const Held before = held(rank);
+  held_[static_cast<std::size_t>(rank)].store(Held::kNo, std::memory_order_release);
+  if (before == Held::kUnchecked || target(rank).control == nullptr) order_operations();
+  if (before == Held::kUnchecked) return flushed;
+  CLUMP_TRY(give_lock_back(before == Held::kShared ? LockType::kShared : LockType::kExclusive, rank));
   return flushed;
+}
+
+Status Window::not_locked(int rank) const {
+  return base::fail(MPI_ERR_RMA_SYNC, "(rank = {}): rank {} has not locked it on {} (MPI_Win_lock)", rank,
+                    this->rank(), description());
 }
 
 Status Window::unlock(int rank) {
   CLUMP_TRY(check_rank("rank", rank));
   if (rank == MPI_PROC_NULL) return {};
-  if (access_ != Access::kLocks || held(rank) == Held::kNo)
-    return base::fail(MPI_ERR_RMA_SYNC, "(rank = {}): rank {} has not locked it on {} (MPI_Win_lock)", rank,
-                      this->rank(), description());
+  if (access_ != Access::kLocks || held(rank) == Held::kNo) return not_locked(rank);
   if (--locks_ == 0) access_ = Access::kNone;
   const Status released = release(rank);
   let_others_run(owner);
@@ -217,7 +240,7 @@ Status Window::unlock_all() {
     const Status released = release(one);
     if (outcome.ok()) outcome = released;
   }
-  order_memory();
+  order_operations();
   return outcome;
 }
 
@@ -225,10 +248,8 @@ Status Window::flush(int rank) {
   CLUMP_TRY(check_rank("rank", rank));
   const bool locked = access_ == Access::kAll || rank == MPI_PROC_NULL ||
                       (access_ == Access::kLocks && held(rank) != Held::kNo);
-  if (!locked)
-    return base::fail(MPI_ERR_RMA_SYNC, "(rank = {}): rank {} has not locked it on {} (MPI_Win_lock)", rank,
-                      this->rank(), description());
-  order_memory();
+  if (!locked) return not_locked(rank);
+  order_operations();
   let_others_run(owner);
   if (rank == MPI_PROC_NULL) return {};
   const Status flushed = messages_ != nullptr ? messages_->flush(rank) : Status();
@@ -241,7 +262,7 @@ Status Window::flush_all() {
     return base::fail(MPI_ERR_RMA_SYNC,
                       "(win): rank {} has locked no rank of {} (MPI_Win_lock, MPI_Win_lock_all)", rank(),
                       description());
-  order_memory();
+  order_operations();
   let_others_run(owner);
   const Status flushed = messages_ != nullptr ? messages_->flush(-1) : Status();
   end_accesses(-1);

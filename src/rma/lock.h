@@ -43,9 +43,16 @@ class Lock {
   /// `waiters` has a place for each rank of the window.
   bool take_or_queue(LockType type, int origin, LockWaiter* waiters);
 
-  /// Releases the lock. Then calls granted(origin) for each waiting origin that has the lock now.
+  /// Whether origins wait in the queue. A hint.
+  bool has_queue() const { return (word_.load(std::memory_order_relaxed) & kQueue) != 0; }
+
+  /// Releases the lock, and is a fence of memory. Then calls granted(origin) for each waiting origin that has
+  /// the lock now.
   template <typename Granted>
   void give_back(LockType type, LockWaiter* waiters, Granted granted) {
+#if !defined(__x86_64__)  // where an atomic operation is one
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+#endif
     if (was_undisputed(type)) [[likely]]
       return;
     // The chain is the caller's: these origins do not queue again before they know that they have the lock.

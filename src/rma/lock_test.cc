@@ -46,12 +46,14 @@ TEST(Lock, FirstComeFirstServed) {
   EXPECT_FALSE(f.take(Type::kShared, 2));
   EXPECT_FALSE(f.take(Type::kExclusive, 3));
   EXPECT_FALSE(f.take(Type::kShared, 4));
+  EXPECT_TRUE(f.lock.has_queue());
   EXPECT_EQ(f.give_back(Type::kExclusive), (std::vector{1, 2}));
   EXPECT_FALSE(f.lock.try_take(Type::kShared, 5)) << "overtakes rank 3";
   EXPECT_TRUE(f.give_back(Type::kShared).empty());
   EXPECT_EQ(f.give_back(Type::kShared), (std::vector{3}));
   EXPECT_EQ(f.lock.holder(), 3);
   EXPECT_EQ(f.give_back(Type::kExclusive), (std::vector{4}));
+  EXPECT_FALSE(f.lock.has_queue());
   EXPECT_TRUE(f.lock.try_take(Type::kShared, 5)) << "nobody waits any more";
 }
 

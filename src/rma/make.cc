@@ -324,6 +324,7 @@ Status Window::make(const Making& making, base::Ref<Window>& window) {
   CLUMP_TRY(maker.share_process(map));
   auto made = base::make_ref<Window>(making.self, maker.new_comm(), making.flavor);
   made->map_ = std::move(map);
+  made->targets_ = made->map_->targets;
   const Target& mine = made->mine();
   made->size_attribute = mine.size;
   made->large_unit_attribute = mine.unit;

@@ -57,8 +57,7 @@ std::string Window::description() const {
 
 std::string Window::name_of(int rank) const { return fmt::format("rank {} of {}", rank, description()); }
 
-Status Window::check_rank(const char* argument, int rank) const {
-  if (static_cast<unsigned>(rank) < static_cast<unsigned>(ranks()) || rank == MPI_PROC_NULL) return {};
+Status Window::not_a_rank(const char* argument, int rank) const {
   return base::fail(MPI_ERR_RANK, "({} = {}): {} has ranks 0 to {}", argument, rank, description(),
                     ranks() - 1);
 }
@@ -82,12 +81,12 @@ Status Window::not_in_epoch(int rank) const {
                     this->rank(), description(), advice);
 }
 
-Status Window::check_access(int rank) {
+Status Window::check_other_access(int rank) {
   switch (access_) {
     case Access::kLocks:
-      return held(rank) != Held::kNo ? Status() : not_in_epoch(rank);
+      return not_in_epoch(rank);
     case Access::kAll:
-      if (held(rank) == Held::kNo && !all_unchecked_) touch(rank);
+      if (!all_unchecked_) touch(rank);
       return {};
     case Access::kStarted:
       return is_started_[static_cast<std::size_t>(rank)] ? Status() : not_in_epoch(rank);
@@ -109,53 +108,81 @@ Status Window::out_of_range(const Place& place, Count first, Count bytes) const 
                     description(), there.unit);
 }
 
-Status Window::find_place(const Place& place, Count bytes, Count& offset) {
-  CLUMP_TRY(check_access(place.rank));
-  if (!place.type.committed())
-    return base::fail(MPI_ERR_TYPE,
-                      "(target_datatype): it is {}, which is not committed: call MPI_Type_commit",
-                      place.type.description());
-  const Count wanted = place.count * place.type.size();
-  if (wanted != bytes)
-    return base::fail(
-        MPI_ERR_TRUNCATE,
-        "(target_rank = {}, target_disp = {}): the origin, rank {}, has {} bytes, and {} elements of "
-        "{} at the target have {}",
-        place.rank, place.displacement, rank(), bytes, place.count, place.type.description(), wanted);
-  const Target& there = target(place.rank);
-  if (flavor == MPI_WIN_FLAVOR_DYNAMIC) {
-    offset = place.displacement;
-    if (bytes == 0 || there.attached == nullptr) return {};
-  } else if (place.displacement < 0 && bytes > 0) {
-    return base::fail(MPI_ERR_DISP, "(target_disp = {}): it is negative; {} of rank {} begins at 0",
-                      place.displacement, description(), place.rank);
-  } else if (__builtin_mul_overflow(place.displacement, there.unit, &offset)) {
-    return out_of_range(place, place.displacement, bytes);
-  }
-  if (bytes == 0) return {};
-  Count first = offset, span = bytes;  // of a dense type
-  if (!place.type.is_dense()) {
-    const Count last = (place.count - 1) * place.type.extent();
-    first = offset + place.type.true_lb() + std::min<Count>(last, 0);
-    span = place.type.true_extent() + std::max(last, -last);
-  }
-  if (flavor == MPI_WIN_FLAVOR_DYNAMIC) {
-    const auto begin = static_cast<std::uintptr_t>(first);
-    if (there.attached->holds(begin, begin + static_cast<std::uintptr_t>(span))) return {};
-    return base::fail(
-        MPI_ERR_RMA_RANGE,
-        "(target_rank = {}, target_disp = {:#x}): rank {} names {} bytes there, which rank {} has not "
-        "attached to {} (MPI_Win_attach)",
-        place.rank, place.displacement, rank(), span, place.rank, description());
-  }
-  return first < 0 || span > there.size || first > there.size - span ? out_of_range(place, first, span)
-                                                                     : Status();
+Status Window::not_committed(const Place& place) const {
+  return base::fail(MPI_ERR_TYPE, "(target_datatype): it is {}, which is not committed: call MPI_Type_commit",
+                    place.type.description());
 }
 
-Status Window::check_conflicts(OpenAccess::Kind kind, const Place& place, Count offset,
-                               const datatype::Datatype* element) {
-  if (map_->conflicts == nullptr) [[likely]]
-    return {};
+Status Window::unequal(const Place& place, Count bytes) const {
+  return base::fail(
+      MPI_ERR_TRUNCATE,
+      "(target_rank = {}, target_disp = {}): the origin, rank {}, has {} bytes, and {} elements of "
+      "{} at the target have {}",
+      place.rank, place.displacement, rank(), bytes, place.count, place.type.description(),
+      place.count * place.type.size());
+}
+
+Status Window::negative(const Place& place) const {
+  return base::fail(MPI_ERR_DISP, "(target_disp = {}): it is negative; {} of rank {} begins at 0",
+                    place.displacement, description(), place.rank);
+}
+
+namespace {
+
+/// The bytes from the first to the last one of a place's data; `first` is seen from the place's offset.
+struct Extent {
+  Count first, bytes;
+};
+
+Extent extent_of(const Place& place, Count bytes) {
+  if (place.type.is_dense()) [[likely]]
+    return {0, bytes};
+  const Count last = (place.count - 1) * place.type.extent();
+  return {place.type.true_lb() + std::min<Count>(last, 0),
+          place.type.true_extent() + std::max(last, -last)};
+}
+
+}  // namespace
+
+[[gnu::always_inline]] inline Status Window::find_place(const Place& place, Count bytes, Count& offset) {
+  CLUMP_TRY(check_access(place.rank));
+  if (!place.type.committed()) [[unlikely]]
+    return not_committed(place);
+  if (place.count * place.type.size() != bytes) [[unlikely]]
+    return unequal(place, bytes);
+  if (flavor == MPI_WIN_FLAVOR_DYNAMIC) [[unlikely]] {
+    offset = place.displacement;
+    return find_attached(place, bytes);
+  }
+  const Target& there = target(place.rank);
+  if (place.displacement < 0 && bytes > 0) [[unlikely]]
+    return negative(place);
+  if (__builtin_mul_overflow(place.displacement, there.unit, &offset)) [[unlikely]]
+    return out_of_range(place, place.displacement, bytes);
+  if (bytes == 0) return {};
+  const Extent extent = extent_of(place, bytes);
+  const Count first = offset + extent.first;
+  return first < 0 || extent.bytes > there.size || first > there.size - extent.bytes
+             ? out_of_range(place, first, extent.bytes)
+             : Status();
+}
+
+/// Whether the target has attached the memory, as far as is known here.
+Status Window::find_attached(const Place& place, Count bytes) const {
+  const Target& there = target(place.rank);
+  if (bytes == 0 || there.attached == nullptr) return {};
+  const Extent extent = extent_of(place, bytes);
+  const auto begin = static_cast<std::uintptr_t>(place.displacement + extent.first);
+  if (there.attached->holds(begin, begin + static_cast<std::uintptr_t>(extent.bytes))) return {};
+  return base::fail(
+      MPI_ERR_RMA_RANGE,
+      "(target_rank = {}, target_disp = {:#x}): rank {} names {} bytes there, which rank {} has not "
+      "attached to {} (MPI_Win_attach)",
+      place.rank, place.displacement, rank(), extent.bytes, place.rank, description());
+}
+
+Status Window::add_access(OpenAccess::Kind kind, const Place& place, Count offset,
+                          const datatype::Datatype* element) {
   OpenAccess access{.kind = kind,
                     .origin = rank(),
                     .place = {reinterpret_cast<void*>(offset), place.count, &place.type},
@@ -164,11 +191,7 @@ Status Window::check_conflicts(OpenAccess::Kind kind, const Place& place, Count 
                     .started = access_ == Access::kStarted};
   if (!place.type.is_predefined()) access.type.fill(&place.type);
   if (core::Site::current != nullptr) access.site = *core::Site::current;
-  return add_access(std::move(access), place.rank);
-}
-
-Status Window::add_access(OpenAccess access, int target) {
-  const std::optional<OpenAccess> other = map_->conflicts->add(target, access);
+  const std::optional<OpenAccess> other = map_->conflicts->add(place.rank, access);
   if (!other) return {};
   const core::World& world = owner.world;
   return base::fail(
@@ -176,7 +199,7 @@ Status Window::add_access(OpenAccess access, int target) {
       "two accesses to the same bytes of {} are not ordered\n  {}\n  {}\n  what comes between them has to "
       "end the first one: a fence, MPI_Win_wait of the target, or MPI_Win_flush or MPI_Win_unlock; or both "
       "are accumulates with one datatype",
-      name_of(target), line_of(world, *other), line_of(world, access));
+      name_of(place.rank), line_of(world, *other), line_of(world, access));
 }
 
 Layout Window::layout_at(const Target& target, const Place& place, Count offset) {
@@ -205,10 +228,12 @@ Status Window::put(const Layout& from, const Place& to, MPI_Request* request) {
   counters_.add(core::AccessKind::kPut, bytes);
   if (there.reach == Reach::kMemory) [[likely]] {
     copy_here(layout_at(there, to, offset), from, bytes);
+    has_written_ = true;
     return done(request);
   }
   if (there.reach == Reach::kMessages) return messages_->put(from, to, offset, request);
   if (!direct_put(there, layout_at(there, to, offset), from)) return no_memory(to, offset);
+  has_written_ = true;
   return done(request);
 }
 
@@ -281,6 +306,7 @@ Status Window::combine(const Combination& what, const Place& with, MPI_Request* 
     combine_one_here(there, static_cast<std::byte*>(layout_at(there, with, offset).base), offset,
                      {*element, what.op, operation.kernel, static_cast<const std::byte*>(what.operand.base),
                       tells ? static_cast<std::byte*>(what.result.base) : nullptr});
+    has_written_ = true;
     return done(request);
   }
   const Layout nothing{nullptr, 0, element};
@@ -288,6 +314,7 @@ Status Window::combine(const Combination& what, const Place& with, MPI_Request* 
   Elements result(tells ? what.result : nothing, *element, false);
   const Work work{*element, what.op, operation.kernel, operand.data(), result.data()};
   if (!direct_combine(there, layout_at(there, with, offset), offset, work)) return no_memory(with, offset);
+  has_written_ = true;
   result.write_back();
   return done(request);
 }
@@ -316,9 +343,10 @@ Status Window::compare_and_swap(const void* value, const void* expected, void* r
     return messages_->compare_and_swap(both.data(), result, with, offset);
   }
   auto* const place = static_cast<std::byte*>(layout_at(there, with, offset).base);
-  return direct_compare_and_swap(there, place, offset, with.type, value, expected, result)
-             ? Status()
-             : no_memory(with, offset);
+  if (!direct_compare_and_swap(there, place, offset, with.type, value, expected, result))
+    return no_memory(with, offset);
+  has_written_ = true;
+  return {};
 }
 
 Status Window::query(int rank, MPI_Aint& size, Count& unit, void*& base) const {

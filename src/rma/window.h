@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -71,7 +72,7 @@ class Window final : public core::Window {
   Count size() const { return mine().size; }
   int rank() const { return comm->rank; }
   int ranks() const { return comm->size(); }
-  const Target& target(int rank) const { return map_->targets[static_cast<std::size_t>(rank)]; }
+  const Target& target(int rank) const { return targets_[static_cast<std::size_t>(rank)]; }
   const int flavor;
   const base::Ref<core::Comm> comm;  ///< the window's own, which no program sees
   // The values of attributes, whose addresses the program gets.
@@ -127,11 +128,20 @@ class Window final : public core::Window {
   const Target& mine() const { return target(rank()); }
   LockWaiter* waiters() const { return map_->controls.waiters(); }
 
-  // What operations begin with.
-  base::Status check_rank(const char* name, int rank) const;
-  base::Status check_access(int rank);
+  // What operations begin with. What they say when they fail is written out of line.
+  base::Status check_rank(const char* name, int rank) const {
+    const bool is_rank = static_cast<std::size_t>(rank) < targets_.size();
+    return is_rank || rank == MPI_PROC_NULL ? base::Status() : not_a_rank(name, rank);
+  }
+  [[gnu::cold]] base::Status not_a_rank(const char* name, int rank) const;
+  base::Status check_access(int rank) {
+    const bool is_locked = (access_ == Access::kLocks || access_ == Access::kAll) && held(rank) != Held::kNo;
+    return is_locked ? base::Status() : check_other_access(rank);
+  }
+  base::Status check_other_access(int rank);
   /// The place's offset in the target's part of the window; of a dynamic one it is the address.
   base::Status find_place(const Place& place, Count bytes, Count& offset);
+  base::Status find_attached(const Place& place, Count bytes) const;
   /// The type of an accumulate's elements, and the operation on them; no kernel: MPI_REPLACE or MPI_NO_OP.
   struct Operation {
     const datatype::Datatype* element = nullptr;
@@ -139,12 +149,20 @@ class Window final : public core::Window {
   };
   base::Status find_operation(const datatype::Layout& origin, const Place& place, datatype::PredefinedOp op,
                               Operation& found) const;
-  base::Status out_of_range(const Place& place, Count first, Count bytes) const;
-  base::Status not_in_epoch(int rank) const;
+  [[gnu::cold]] base::Status not_committed(const Place& place) const;
+  [[gnu::cold]] base::Status unequal(const Place& place, Count bytes) const;
+  [[gnu::cold]] base::Status negative(const Place& place) const;
+  [[gnu::cold]] base::Status out_of_range(const Place& place, Count first, Count bytes) const;
+  [[gnu::cold]] base::Status not_in_epoch(int rank) const;
   /// mpiexec --check: fails if the access conflicts with one that is open. `element`: of accumulates.
   base::Status check_conflicts(OpenAccess::Kind kind, const Place& place, Count offset,
-                               const datatype::Datatype* element = nullptr);
-  [[gnu::cold]] base::Status add_access(OpenAccess access, int target);
+                               const datatype::Datatype* element = nullptr) {
+    if (map_->conflicts == nullptr) [[likely]]
+      return {};
+    return add_access(kind, place, offset, element);
+  }
+  [[gnu::cold]] base::Status add_access(OpenAccess::Kind kind, const Place& place, Count offset,
+                                        const datatype::Datatype* element);
   /// What this rank has asked of a target (negative: of all) is done and ordered.
   void end_accesses(int target) {
     if (map_->conflicts != nullptr) [[unlikely]]
@@ -156,7 +174,20 @@ class Window final : public core::Window {
   // Epochs.
   /// A fence of memory: what this thread has written before is there for others, and the reverse.
   static void order_memory() { std::atomic_thread_fence(std::memory_order_seq_cst); }
-  base::Status check_assertions(int assertions, int allowed) const;
+  /// The same for operations alone. Those that have only read need nothing more than to stay before what
+  /// follows.
+  static void order_operations() {
+    if (!has_written_) return std::atomic_thread_fence(std::memory_order_acquire);
+    has_written_ = false;
+    order_memory();
+  }
+  /// Whether the calling thread has written to a window since its last order_operations(). If another one
+  /// calls that for it, it has learnt of the operation, and with it of what was written.
+  static inline constinit thread_local bool has_written_ = false;
+  base::Status check_assertions(int assertions, int allowed) const {
+    return (assertions & ~allowed) == 0 ? base::Status() : wrong_assertions(assertions, allowed);
+  }
+  [[gnu::cold]] base::Status wrong_assertions(int assertions, int allowed) const;
   base::Status check_no_access(const char* what) const;
   /// The ranks of a group that the program has given to MPI_Win_start or MPI_Win_post: those of this process,
   /// and others. They are kept for the next call, because a program uses a few groups many times.
@@ -169,9 +200,11 @@ class Window final : public core::Window {
   void await(EpochSignals::Call call, int rank);
   void await(EpochSignals::Call call, int rank, p2p::ReceiveOperation& note);
   void take_lock(LockType type, int rank);
+  bool take_soon(LockType type, int rank);
   base::Status give_lock_back(LockType type, int rank);
   void wait_for_grant(LockType type, int rank);
   base::Status release(int rank);
+  [[gnu::cold]] base::Status not_locked(int rank) const;
   void make_held();
   /// MPI_Win_lock_all: the first operation on a rank takes its lock.
   void touch(int rank);
@@ -185,6 +218,7 @@ class Window final : public core::Window {
 
   core::AccessCounters& counters_;
   base::Ref<WindowMap> map_;
+  std::span<const Target> targets_;     // map_'s
   std::unique_ptr<Messages> messages_;  // null: every rank reaches every other one's memory
 
   // The access epoch.

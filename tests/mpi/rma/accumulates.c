@@ -20,6 +20,38 @@ static void test_sums(MPI_Win win, double* mine, int n) {
   free(ones);
 }
 
+/* Long accumulates of which each has another part, and single elements among them. */
+static void test_overlapping(MPI_Win win, int64_t* mine, int n) {
+  enum { kRounds = 4 };
+  const int from = rank * (n / (2 * size)), some = n / 2;
+  int64_t* const ones = malloc(sizeof(int64_t) * (size_t)n);
+  for (int i = 0; i < n; ++i) ones[i] = 1, mine[i] = 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_lock_all(0, win);
+  for (int round = 0; round < kRounds; ++round) {
+    MPI_Accumulate(ones, some, MPI_INT64_T, 0, from * 8, some, MPI_INT64_T, MPI_SUM, win);
+    for (int i = round; i < n; i += n / 16) {
+      int64_t before = -1;
+      MPI_Fetch_and_op(ones, &before, MPI_INT64_T, 0, i * 8, MPI_SUM, win);
+    }
+  }
+  MPI_Win_unlock_all(win);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_sync(win);
+  for (int i = 0; rank == 0 && i < n; ++i) {
+    int64_t wanted = 0;
+    for (int one = 0; one < size; ++one) {
+      const int its = one * (n / (2 * size));
+      wanted += i >= its && i < its + some ? kRounds : 0;
+    }
+    for (int round = 0; round < kRounds; ++round)
+      wanted += i >= round && (i - round) % (n / 16) == 0 ? size : 0;
+    CHECK_EQ(mine[i], wanted);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  free(ones);
+}
+
 /* Every value that fetch-and-op gives is given once. */
 static void test_counter(MPI_Win win, int64_t* mine) {
   enum { kEach = 100 };
@@ -143,6 +175,7 @@ static void test_no_op(MPI_Win win, int* mine) {
 static void test_all(MPI_Win win, void* memory, int bytes) {
   test_sums(win, memory, bytes / (int)sizeof(double));
   test_sums(win, memory, 5);
+  test_overlapping(win, memory, bytes / (int)sizeof(int64_t));
   test_counter(win, memory);
   test_compare_and_swap(win, memory);
   test_every_op(win, memory);
@@ -151,7 +184,7 @@ static void test_all(MPI_Win win, void* memory, int bytes) {
 }
 
 int main(int argc, char** argv) {
-  enum { kBytes = 40000 };
+  enum { kBytes = 300000 }; /* so many that waiting ranks help */
   void* base = NULL;
   MPI_Win win = MPI_WIN_NULL;
   MPI_Init(&argc, &argv);

@@ -81,6 +81,34 @@ static void test_lock_all(MPI_Win win, int* mine) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* A flush, and an unlock, ends what was written before what is read after it: of two ranks that write to each
+   other and then look, at least one sees what the other has written. */
+static void test_write_before_read(MPI_Win win) {
+  enum { kRounds = 500, kPlace = 50, kWays = 3 };
+  const int peer = rank ^ 1;
+  for (int round = 1; round <= kRounds; ++round) {
+    const int way = round % kWays;
+    int seen[2] = {-1, -1};
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (peer < size) {
+      MPI_Win_lock(MPI_LOCK_SHARED, peer, 0, win);
+      MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win);
+      if (way == 0) MPI_Accumulate(&round, 1, MPI_INT, peer, kPlace, 1, MPI_INT, MPI_REPLACE, win);
+      if (way != 0) MPI_Put(&round, 1, MPI_INT, peer, kPlace, 1, MPI_INT, win);
+      if (way == 2) MPI_Win_unlock(peer, win);
+      if (way != 2) MPI_Win_flush(peer, win);
+      MPI_Get(&seen[0], 1, MPI_INT, rank, kPlace, 1, MPI_INT, win);
+      MPI_Win_flush(rank, win);
+      if (way != 2) MPI_Win_unlock(peer, win);
+      MPI_Win_unlock(rank, win);
+      MPI_Sendrecv(&seen[0], 1, MPI_INT, peer, 0, &seen[1], 1, MPI_INT, peer, 0, MPI_COMM_WORLD,
+                   MPI_STATUS_IGNORE);
+      CHECK(seen[0] == round || seen[1] == round);
+    }
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* MPI_MODE_NOCHECK: the program promises that nobody else is there. */
 static void test_nocheck(MPI_Win win) {
   int value = -1;
@@ -105,6 +133,7 @@ static void test_all(MPI_Win win, int* mine) {
   test_mixed(win);
   test_lock_all(win, mine);
   test_nocheck(win);
+  test_write_before_read(win);
 }
 
 int main(int argc, char** argv) {
