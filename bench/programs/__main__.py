@@ -39,6 +39,7 @@ def parse_options():
     parser.add_argument("--seconds", type=float, default=float("inf"), metavar="SECONDS", help="begin no further program after so many")
     parser.add_argument("--intel", type=Path, help="where Intel MPI is installed, if not below --peers-dir")
     parser.add_argument("--scratch", type=Path, help="runs have their folders here; default: /dev/shm, or --out where that is missing")
+    parser.add_argument("--add", action="store_true", help="keep the numbers that --out has from before and add to them")
     parser.add_argument("--only-build", action="store_true", help="build the programs, run nothing")
     parser.add_argument("--list", action="store_true", help="print the names of the programs")
     parser.add_argument("--page", type=Path, metavar="JSON", help="write the page of an earlier run again, next to this file")
@@ -135,6 +136,7 @@ class Bench:
 
     def results(self, programs):
         described = ways.versions(self.ways)
+        programs = [program for program in PROGRAMS if program in programs or program.name in self.measured.programs()]
         return {"machine": facts.in_words(facts.describe()), "cores": self.cores, "date": time.strftime("%Y-%m-%dT%H:%M:%S"),
                 "rounds": self.options.rounds, "busy": max(self.busy), "limit": self.options.limit, "versions": described, "absent": self.absent,
                 "programs": [[program.name, program.what, program.origin] for program in programs],
@@ -160,14 +162,21 @@ def main():
     bench.build([start.PROGRAM, *programs])
     if options.only_build:
         return 0 if all(isinstance(executable, Path) for executable in bench.executables.values()) else 1
+    folder = options.out / "programs"
+    folder.mkdir(parents=True, exist_ok=True)
+    kept = folder / "programs.json"
+    before = json.loads(kept.read_text()) if options.add and kept.exists() else None
+    if before:
+        bench.measured = Measured.from_json(before)
     with contextlib.suppress(KeyboardInterrupt):  # what there is so far is written
         bench.measure_all(programs)
     if not bench.measured.wall:
         sys.exit("./dev bench --programs: nothing was measured")
-    folder = options.out / "programs"
-    folder.mkdir(parents=True, exist_ok=True)
     results = bench.results(programs)
-    (folder / "programs.json").write_text(json.dumps(results, indent=1) + "\n")
+    if before:
+        results["rounds"], results["busy"] = max(results["rounds"], before["rounds"]), max(results["busy"], before["busy"])
+        results["versions"] = before["versions"] | results["versions"]
+    kept.write_text(json.dumps(results, indent=1) + "\n")
     print(page.write(results, folder))
     return 1 if any(way in ways.OURS for _, _, way in bench.measured.gaps) else 0
 

@@ -7,9 +7,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from programs import page, summary  # noqa: E402
-from programs.program import grid  # noqa: E402
+from programs.__main__ import Bench  # noqa: E402
+from programs.program import Program, Run, grid, numbers, says  # noqa: E402
 from programs.summary import Measured  # noqa: E402
-from programs.timing import Timed  # noqa: E402
+from programs.timing import Failed, Timed  # noqa: E402
+from programs.ways import Way  # noqa: E402
 
 
 def measured(numbers, gaps=None):
@@ -101,6 +103,32 @@ class Page(unittest.TestCase):
         self.assertIn("Not measured: Intel MPI: it is not installed.", text)
         self.assertIn("NOT QUIET: others used up to 40 %", text)
         self.assertIn("27 November 2026, medians of up to 3 rounds.", text)
+
+
+class Verdicts(unittest.TestCase):
+    def setUp(self):
+        self.bench = Bench.__new__(Bench)
+        self.bench.answers = {}
+        self.program = Program("a", "", "", None, None, says("^converged", never="^nan"), lambda run: numbers(r"^energy (\S+)", run.output), 1e-3)
+
+    def judge(self, output, way="mpich", ranks=2):
+        self.bench.judge(self.program, Run(ranks, output, Path(".")), Way(way, "standard", ()))
+
+    def test_the_programs_own_verdict(self):
+        self.judge("converged\nenergy 1\n")
+        with self.assertRaisesRegex(Failed, "wrong result: its output has nothing like"):
+            self.judge("energy 1\n")
+        with self.assertRaisesRegex(Failed, "wrong result: nan"):
+            self.judge("nan\nconverged\n")
+
+    def test_the_same_as_the_first(self):
+        self.judge("converged\nenergy 100\n")
+        self.judge("converged\nenergy 100.05\n", "clump")
+        self.judge("converged\nenergy 3\n", "clump", ranks=4)
+        with self.assertRaisesRegex(Failed, r"wrong result: \[101.0\] where mpich has \[100.0\]"):
+            self.judge("converged\nenergy 101\n", "clump")
+        with self.assertRaisesRegex(Failed, r"wrong result: \[\] where mpich"):
+            self.judge("converged\n", "clump")
 
 
 class Grids(unittest.TestCase):
