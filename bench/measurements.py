@@ -197,7 +197,7 @@ MEASUREMENTS = [
     Measurement("many-16", "many", run_many, sharing=CROWDED),
     Measurement("many-1000", "many", run_many, ours_alone=True),
     Measurement("many-4000", "many", run_many, ours_alone=True),
-    *[Measurement(f"imbalance-{ranks}", "imbalance", run_imbalance, ("1024", "20"), sharing=CROWDED if ranks > 2 else None, for_targets=False)
+    *[Measurement(f"imbalance-{ranks}", "imbalance", run_imbalance, ("1024", "20", "2"), sharing=CROWDED if ranks > 2 else None, for_targets=False)
       for ranks in (2, 8, 32)],
     timed("pingpong-16", sharing=CROWDED, for_targets=False),
     timed("rate-16", sharing=CROWDED, for_targets=False),

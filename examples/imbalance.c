@@ -7,14 +7,13 @@
    ranks than cores a core that has nothing to do can go on with another rank.
 
    The program prints the time of an iteration against the perfect balance of its work: what it would take if all
-   CORES (those it may use, if not given) were busy all the time. For that it measures first how long a unit of
+   CORES (those of the machine, if not given) were busy all the time. For that it measures first how long a unit of
    work takes while all rows cost the same. UNITS (8) is the work of a point in the first row.
    With N of at most 512 rank 0 does all of it again alone, and the result has to be the same to the last bit. */
-#define _GNU_SOURCE
 #include <mpi.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { kMostChecked = 512, kDearest = 4 };
 
@@ -128,11 +127,6 @@ static int differences(const struct Strip* strip, int iterations) {
   return differ;
 }
 
-static int usable_cores(void) {
-  cpu_set_t usable;
-  return sched_getaffinity(0, sizeof usable, &usable) == 0 ? CPU_COUNT(&usable) : 1;
-}
-
 static void report(int iterations, int cores, double seconds, double unit) {
   const double perfect = unit * work_of_rows(0, n) / cores;
   double least = 0, most = 0;
@@ -149,15 +143,13 @@ static void report(int iterations, int cores, double seconds, double unit) {
 }
 
 int main(int argc, char** argv) {
-  int cores = usable_cores();
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   n = argc > 1 ? atoi(argv[1]) : 512;
   const int iterations = argc > 2 ? atoi(argv[2]) : 50;
-  if (argc > 3) cores = atoi(argv[3]);
+  const int cores = argc > 3 ? atoi(argv[3]) : (int)sysconf(_SC_NPROCESSORS_ONLN);
   units = argc > 4 ? atoi(argv[4]) : 8;
-  MPI_Bcast(&cores, 1, MPI_INT, 0, MPI_COMM_WORLD);
   if (n < size || iterations < 1 || cores < 1 || units < 1) {
     if (rank == 0)
       fprintf(stderr,

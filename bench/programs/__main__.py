@@ -44,6 +44,9 @@ def parse_options():
     parser.add_argument("--list", action="store_true", help="print the names of the programs")
     parser.add_argument("--page", type=Path, metavar="JSON", help="write the page of an earlier run again, next to this file")
     options = parser.parse_args()
+    for name in ("build", "peers_dir", "cache", "out", "intel", "scratch"):  # runs have folders of their own
+        given = getattr(options, name)
+        setattr(options, name, given and given.absolute())
     options.ranks = options.ranks or ([2, 16] if options.quick else [1, 2, 4, 16, 64])
     options.rounds = options.rounds or (1 if options.quick else 3)
     if min(options.ranks) < 1 or options.rounds < 1:

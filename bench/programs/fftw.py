@@ -13,9 +13,10 @@ def build(place, wrapper):
                             f"MPICC={wrapper.cc}", "CFLAGS=-O2"], folder, "fftw-configure")
     library = next(place.packages("libfftw3-dev").glob("usr/lib/*/libfftw3.a"))
     sources = [path for path in sorted((folder / "mpi").glob("*.c")) if path.name not in NOT_OF_THE_LIBRARY]
-    sources += [folder / "mpi/mpi-bench.c", folder / "tests/fftw-bench.c", folder / "tests/hook.c", *sorted((folder / "libbench2").glob("*.c"))]
+    sources += [folder / "mpi/mpi-bench.c", folder / "tests/fftw-bench.c", folder / "tests/hook.c"]
     return place.compile(wrapper, sources, place.of(wrapper, "mpi-bench"), "-O2", "-w", "-DHAVE_CONFIG_H", f"-I{folder}", f"-I{folder}/api",
-                         f"-I{folder}/mpi", f"-I{folder}/libbench2", f"-I{folder}/tests", str(library), "-lm")
+                         f"-I{folder}/mpi", f"-I{folder}/libbench2", f"-I{folder}/tests", str(library), "-lm",
+                         library=sorted((folder / "libbench2").glob("*.c")))
 
 
 def check(run):

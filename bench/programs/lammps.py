@@ -56,8 +56,8 @@ def write_lists(folder, names, into):
         (into / f"style_{category}.h").write_text("".join(f'#include "{name}.h"\n' for name in styles))
         (into / f"packages_{category}.h").write_text("")
     (into / "lmpinstalledpkgs.h").write_text("const char * LAMMPS_NS::LAMMPS::installed_packages[] = { NULL };\n")
-    (into / "lmpgitversion.h").write_text("const bool LAMMPS_NS::LAMMPS::has_git_info = false;\n"
-                                          + "".join(f'const char LAMMPS_NS::LAMMPS::git_{what}[] = "(unknown)";\n'
+    (into / "lmpgitversion.h").write_text("bool LAMMPS_NS::LAMMPS::has_git_info() { return false; }\n"
+                                          + "".join(f'const char *LAMMPS_NS::LAMMPS::git_{what}() {{ return "(unknown)"; }}\n'
                                                     for what in ("commit", "branch", "descriptor")))
 
 

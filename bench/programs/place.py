@@ -36,6 +36,7 @@ class Place:
         return self.archive.source(package, self.of(wrapper, package), members)[0]
 
     def packages(self, *names):
+        (self.folder / "packages").mkdir(parents=True, exist_ok=True)
         return self.archive.packages(list(names), self.folder / "packages" / names[0])
 
     def run(self, wrapper, command, where, name, **environment):
@@ -43,18 +44,25 @@ class Place:
         found = {**wrapper.environment, **environment, "PATH": f"{wrapper.cc.parent}:{wrapper.environment['PATH']}"}
         run_quietly(command, self.folder / "logs" / f"{name}-{wrapper.abi}.txt", cwd=where, env=found)
 
-    def compile(self, wrapper, sources, target, *flags, where=None, compiler=None):
-        """Sources of one program, compiled one by one and linked; what is newer than its source is kept."""
+    def compile(self, wrapper, sources, target, *flags, library=(), compiler=None):
+        """Sources of one program, compiled one by one and linked; those of `library` go into an archive, of which the linker takes what is needed.
+        What is newer than its source is kept."""
         compiler = compiler or wrapper.cc
-        objects = target.parent / f"{target.name}.o"
-        objects.mkdir(parents=True, exist_ok=True)
-        compiling = [flag for flag in flags if not str(flag).startswith(("-l", "-L", "-Wl,")) and not str(flag).endswith(".a")]
-        made = []
-        for number, source in enumerate(sources):
-            made.append(objects / f"{number}-{source.stem}.o")
-            if not made[-1].exists() or made[-1].stat().st_mtime < source.stat().st_mtime:
-                self.run(wrapper, [compiler, *compiling, "-c", source, "-o", made[-1]], where or objects, f"compile-{target.name}")
-        self.run(wrapper, [compiler, *made, "-o", target, *[flag for flag in flags if flag not in compiling]], where or objects, f"link-{target.name}")
+        folder = target.parent / f"{target.name}.o"
+        folder.mkdir(parents=True, exist_ok=True)
+        linking = [flag for flag in flags if str(flag).startswith(("-l", "-L", "-Wl,")) or str(flag).endswith(".a")]
+        compiling = [flag for flag in flags if flag not in linking]
+        made = {}
+        for number, source in enumerate([*sources, *library]):
+            made[source] = folder / f"{number}-{source.stem}.o"
+            if not made[source].exists() or made[source].stat().st_mtime < source.stat().st_mtime:
+                self.run(wrapper, [compiler, *compiling, "-c", source, "-o", made[source]], folder, f"compile-{target.name}")
+        objects = [made[source] for source in sources]
+        if library:
+            archive = folder / "library.a"
+            self.run(wrapper, ["ar", "rcs", archive, *[made[source] for source in library]], folder, f"archive-{target.name}")
+            objects.append(archive)
+        self.run(wrapper, [compiler, *objects, "-o", target, *linking], folder, f"link-{target.name}")
         return target
 
     def built(self, program, wrapper):

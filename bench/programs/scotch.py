@@ -1,9 +1,11 @@
 """PT-Scotch: a graph is divided into parts (dgpart), its vertices are put into an order for elimination (dgord)."""
 
 from .program import Program
+from .ways import STANDARD
 
 SIDE, PARTS = 400, 8
 
+# MPICH's header for the standard ABI has no MPI_Fint, which functions for Fortran want that no program here calls.
 # Without threads: each rank is one, as with the other programs. Random numbers begin with the same seed.
 MAKE = """\
 EXE =
@@ -16,7 +18,7 @@ CAT = cat
 CCS = cc
 CCP = {cc}
 CCD = {cc}
-CFLAGS = -O2 -w -DCOMMON_RANDOM_FIXED_SEED -DSCOTCH_RENAME -Drestrict=__restrict -DIDXSIZE64
+CFLAGS = -O2 -w -DCOMMON_RANDOM_FIXED_SEED -DSCOTCH_RENAME -Drestrict=__restrict -DIDXSIZE64{fint}
 CLIBFLAGS =
 LDFLAGS = -lm -lrt
 CP = cp
@@ -34,7 +36,8 @@ def build_of(program):
         folder = place.source(wrapper, "scotch") / "src"
         if not (folder.parent / "bin" / program).exists():
             tools = place.packages("flex", "bison") / "usr"
-            (folder / "Makefile.inc").write_text(MAKE.format(cc=wrapper.cc, flex=tools / "bin/flex", bison=tools / "bin/bison"))
+            (folder / "Makefile.inc").write_text(MAKE.format(cc=wrapper.cc, flex=tools / "bin/flex", bison=tools / "bin/bison",
+                                                                 fint=" -DMPI_Fint=int" if wrapper.abi == STANDARD else ""))
             for name in ("bin", "lib", "include"):
                 (folder.parent / name).mkdir(exist_ok=True)
             # Its files do not say all that they depend on, so one after the other.
