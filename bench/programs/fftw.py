@@ -2,7 +2,7 @@
 
 from .program import Program, numbers
 
-PROBLEMS = ["96x96x96", "r64x128x96", "4096x256"]
+PROBLEMS = ["32x32x48", "r32x32x32", "512x64"]
 NOT_OF_THE_LIBRARY = ("mpi-bench.c", "testsched.c", "f03-wrap.c")
 
 
@@ -26,7 +26,7 @@ def check(run):
 
 def arguments(ranks, inputs):
     verified = [word for problem in PROBLEMS for word in ("--verify", problem)]
-    return ["-oestimate", "--verify-rounds=1", *verified]
+    return ["-v1", "-oestimate", "--verify-rounds=1", *verified]
 
 
 PROGRAMS = [Program("fftw", "FFTW's mpi-bench, three transforms verified", "fftw3", build, arguments, check)]
