@@ -24,7 +24,7 @@ run 100
 """
 
 # Styles that the input names, or that are chosen by themselves for it. What these include is found below.
-WANTED = ["atom_vec_atomic", "compute_pe", "compute_pressure", "compute_temp", "create_atoms", "create_box", "fix_nve", "nbin_standard",
+WANTED = ["atom_vec_*", "compute_pe", "compute_pressure", "compute_temp", "create_atoms", "create_box", "fix_nve", "nbin_standard",
           "npair_copy", "npair_half_bin*newton*", "npair_half_nsq*", "npair_skip", "nstencil_half_bin_3d*", "ntopo_*", "pair_lj_cut",
           "region_block", "run", "velocity", "verlet"]
 CATEGORIES = ["angle", "atom", "body", "bond", "command", "compute", "dihedral", "dump", "fix", "improper", "integrate", "kspace", "minimize", "nbin",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from .ways import FACADE, FIBERS, OURS, PEERS, PROCESSES
 
 START = "start"
-LEAST = 1e-3   # seconds: what a time less its start-up is at least
+LEAST = 0.25   # of the start-up: where less than that is left, it cannot be told from the start-up's own changes
 
 
 @dataclass
@@ -44,13 +44,13 @@ class Measured:
         return sorted({ranks for _, ranks in self.wall})
 
     def medians(self, program, ranks, what="wall"):
-        """{way: seconds}; `what` is wall, processor, or work: wall time less the start-up in the same way with as many ranks."""
+        """{way: seconds}; `what` is wall, processor, or work: wall time less the start-up in the same way with as many ranks, where enough is left."""
         numbers = self.processor if what == "processor" else self.wall
         found = {way: statistics.median(values) for way, values in numbers.get((program, ranks), {}).items()}
         if what != "work":
             return found
         start = self.medians(START, ranks)
-        return {way: max(LEAST, seconds - start[way]) for way, seconds in found.items() if way in start}
+        return {way: seconds - start[way] for way, seconds in found.items() if way in start and seconds - start[way] >= LEAST * start[way]}
 
 
 def best_peer(medians):
