@@ -13,7 +13,7 @@ from clump_lab.libraries import SHARING, Failed, begin, end, finish, settings_of
 EXAMPLES = HERE.parent / "examples"
 PROGRAMS = [HERE / name for name in ("pingpong.c", "rate.c", "collectives.c", "overlap.c", "touched.c", "masteronly.c", "halo.c", "threads.c", "many.c",
                                      "partitioned.c", "datatypes.c", "onesided.c", "files.c", "startup.cc", "first_touch.c")]
-PROGRAMS += [EXAMPLES / "matmul.c", EXAMPLES / "jacobi.c"]
+PROGRAMS += [EXAMPLES / "matmul.c", EXAMPLES / "jacobi.c", EXAMPLES / "imbalance.c"]
 FLAGS = {"masteronly": ["-fopenmp"]}
 PEERS = ["mpich", "openmpi", "intel"]
 

@@ -86,6 +86,17 @@ def run_example(library, measurement, options):
     return {(measurement.program, 0): best_of(5, 3, once)}
 
 
+def run_imbalance(library, measurement, options):
+    """An iteration of a stencil whose ranks' work differs, and by how much that is more than its perfect balance; of three runs the median."""
+    found = []
+    for _ in range(3):
+        output = finish(library.start(measurement, measurement.arguments), options.timeout)
+        found.append((float(re.search(r"perfect balance [0-9.]+ ms: ([0-9.]+) times", output)[1]),
+                      1e-3 * float(re.search(r"([0-9.]+) ms an iteration", output)[1])))
+    times, seconds = sorted(found)[1]
+    return {("imbalance", 0): seconds, ("balance", 0): times}
+
+
 def descendants(pid):
     """pid and all processes below it."""
     parents = {}
@@ -186,6 +197,8 @@ MEASUREMENTS = [
     Measurement("many-16", "many", run_many, sharing=CROWDED),
     Measurement("many-1000", "many", run_many, ours_alone=True),
     Measurement("many-4000", "many", run_many, ours_alone=True),
+    *[Measurement(f"imbalance-{ranks}", "imbalance", run_imbalance, ("1024", "20", "2"), sharing=CROWDED if ranks > 2 else None, for_targets=False)
+      for ranks in (2, 8, 32)],
     timed("pingpong-16", sharing=CROWDED, for_targets=False),
     timed("rate-16", sharing=CROWDED, for_targets=False),
     timed("halo-2", for_targets=False),

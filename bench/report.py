@@ -20,12 +20,15 @@ MEGABYTES = ("MB", lambda value, size: value / 1e6, False)
 PERCENT = ("% of a core", lambda value, size: value * 100, False)
 PART = ("%", lambda value, size: value * 100, False)
 RATE_OF_FILE = ("MB/s", lambda value, size: 1 / value, True)
+TIMES = ("times", lambda value, size: value, False)
 HIDDEN = ("% hidden", lambda value, size: value * 100, True)
 
 SHOWN_AS = {
     "rate": ("message rate", RATE),
     "matmul": ("block matrix product", MILLISECONDS),
     "jacobi": ("Jacobi, an iteration", MICROSECONDS),
+    "imbalance": ("stencil, ranks' work differs by up to 4, an iteration", MILLISECONDS),
+    "balance": ("the same by the perfect balance of its work", TIMES),
     "startup": ("start, barrier, finalize (C++)", MILLISECONDS),
     "memory": ("memory per rank (PSS)", MEGABYTES),
     "waiting": ("processor time while all wait", PERCENT),

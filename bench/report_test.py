@@ -32,6 +32,10 @@ class Table(unittest.TestCase):
         row = report.row(("hosts-allreduce-16", "allreduce", 8), names, {"clump": 2e-6, "clump-flat": 1e-6, "openmpi": 6e-6}, {})
         self.assertEqual([cell.strip() for cell in row.split("|")[1:-1]], ["allreduce, 8 B", "16 on 4 hosts", "µs", "2.00", "1.00", "6.00", "3.00"])
 
+    def test_imbalance_is_shown_as_times_the_perfect_balance(self):
+        self.assertEqual(self.cells(("imbalance-32", "balance", 0), {"clump": 1.05, "mpich": 1.26}),
+                         ["the same by the perfect balance of its work", "32", "times", "1.05", "1.26", "1.20"])
+
     def test_ranks_on_one_core_are_named(self):
         self.assertEqual(self.cells(("onecore-2", "pingpong", 8), {"clump": 1e-6})[1], "2 on one core")
 

@@ -1,0 +1,108 @@
+"""The arithmetic of the page: medians, times less start-up, ratios, geometric means."""
+
+import math
+import statistics
+from dataclasses import dataclass, field
+
+from .ways import FACADE, FIBERS, OURS, PEERS, PROCESSES
+
+START = "start"
+LEAST = 0.25   # of the start-up: where less than that is left, it cannot be told from the start-up's own changes
+
+
+@dataclass
+class Measured:
+    """All numbers of a run of `./dev bench --programs`."""
+    wall: dict = field(default_factory=dict)       # {(program, ranks): {way: [seconds, ...]}}
+    processor: dict = field(default_factory=dict)  # the same
+    gaps: dict = field(default_factory=dict)       # {(program, ranks, way): reason}
+
+    def add(self, program, ranks, way, timed):
+        for numbers, value in ((self.wall, timed.seconds), (self.processor, timed.processor)):
+            numbers.setdefault((program, ranks), {}).setdefault(way, []).append(value)
+
+    def as_json(self):
+        return {"values": [{"program": program, "ranks": ranks, "wall": by_way, "processor": self.processor[program, ranks]}
+                           for (program, ranks), by_way in self.wall.items()],
+                "gaps": [{"program": program, "ranks": ranks, "way": way, "reason": reason}
+                         for (program, ranks, way), reason in self.gaps.items()]}
+
+    @staticmethod
+    def from_json(written):
+        measured = Measured()
+        for value in written["values"]:
+            measured.wall[value["program"], value["ranks"]] = value["wall"]
+            measured.processor[value["program"], value["ranks"]] = value["processor"]
+        for gap in written["gaps"]:
+            measured.gaps[gap["program"], gap["ranks"], gap["way"]] = gap["reason"]
+        return measured
+
+    def programs(self):
+        return list(dict.fromkeys(program for program, _ in self.wall if program != START))
+
+    def ranks(self):
+        return sorted({ranks for _, ranks in self.wall})
+
+    def medians(self, program, ranks, what="wall"):
+        """{way: seconds}; `what` is wall, processor, or work: wall time less the start-up in the same way with as many ranks, where enough is left."""
+        numbers = self.processor if what == "processor" else self.wall
+        found = {way: statistics.median(values) for way, values in numbers.get((program, ranks), {}).items()}
+        if what != "work":
+            return found
+        start = self.medians(START, ranks)
+        return {way: seconds - start[way] for way, seconds in found.items() if way in start and seconds - start[way] >= LEAST * start[way]}
+
+
+def best_peer(medians):
+    """(way, seconds) of the fastest of the other libraries; None where there is none."""
+    peers = {way: seconds for way, seconds in medians.items() if way in PEERS}
+    if not peers:
+        return None
+    way = min(peers, key=peers.get)
+    return way, peers[way]
+
+
+def against_best(medians, way=FIBERS):
+    """Its time by that of the best peer: below 1 it is faster."""
+    best = best_peer(medians)
+    return medians[way] / best[1] if best and way in medians else None
+
+
+def geometric_mean(ratios):
+    ratios = [ratio for ratio in ratios if ratio is not None]
+    return math.exp(statistics.fmean(map(math.log, ratios))) if ratios else None
+
+
+def ratios(measured, ranks, way=FIBERS, what="wall"):
+    """{program: its ratio against the best peer} of programs that have one."""
+    found = {program: against_best(measured.medians(program, ranks, what), way) for program in measured.programs()}
+    return {program: ratio for program, ratio in found.items() if ratio is not None}
+
+
+def mean_against_best(measured, ranks, way=FIBERS, what="wall"):
+    return geometric_mean(ratios(measured, ranks, way, what).values())
+
+
+def fibers_by_processes(measured, ranks, what="wall"):
+    """{program: time with fibers by time with processes}."""
+    found = {}
+    for program in measured.programs():
+        medians = measured.medians(program, ranks, what)
+        if FIBERS in medians and PROCESSES in medians:
+            found[program] = medians[FIBERS] / medians[PROCESSES]
+    return found
+
+
+def facade_by_openmpi(measured, ranks, what="wall"):
+    """{program: Open MPI's binary under Clump by the same under Open MPI}."""
+    found = {}
+    for program in measured.programs():
+        medians = measured.medians(program, ranks, what)
+        if FACADE in medians and "openmpi" in medians:
+            found[program] = medians[FACADE] / medians["openmpi"]
+    return found
+
+
+def in_order(ways):
+    known = (*OURS, *PEERS)
+    return [way for way in known if way in ways]
