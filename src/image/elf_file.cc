@@ -128,6 +128,10 @@ ElfW(Sym) ElfFile::symbol_at(std::uint32_t number) const {
   return value_at<ElfW(Sym)>(table->d_un.d_ptr + number * sizeof(ElfW(Sym)));
 }
 
+bool ElfFile::is_weak(std::uint32_t number) const {
+  return ELF64_ST_BIND(symbol_at(number).st_info) == STB_WEAK;
+}
+
 bool ElfFile::defines(std::string_view name) const { return definition_of(name) != 0; }
 
 bool ElfFile::resolves(std::string_view name) const {

@@ -44,6 +44,8 @@ class ElfFile {
   /// The name of a dynamic symbol, by number; empty if the file defines it, or if there is none. Valid as
   /// long as this object.
   std::string_view undefined_symbol(std::uint32_t number) const;
+  /// Whether ld.so takes zero for the address of a dynamic symbol that no file defines.
+  bool is_weak(std::uint32_t number) const;
   /// Whether it defines a function or a variable of that name for other files.
   bool defines(std::string_view name) const;
   /// The same of a function that has variants for processors: ld.so calls code of this file to choose one

@@ -16,6 +16,7 @@
 
 #include "image/allocators.h"
 #include "image/elf_file.h"
+#include "image/lacks.h"
 #include "image/process_only.h"
 #include "image/search.h"
 
@@ -203,56 +204,6 @@ class LibraryWalk {
   std::map<std::string, std::vector<std::string>> needs_;  ///< what each file names, by its own name
 };
 
-/// A name of MPI's in C, or of the families' own.
-bool is_of_c(std::string_view name) {
-  const std::string_view plain = starts_with(name, "P") ? name.substr(1) : name;
-  return starts_with(plain, "MPI_") || starts_with(plain, "MPIX_") || starts_with(plain, "MPIR_") ||
-         starts_with(plain, "OMPI_") || starts_with(plain, "ompi_");
-}
-
-/// A procedure, a module or a common block of MPI's in Fortran. Programs have procedures with such names,
-/// too.
-bool is_of_fortran(std::string_view name) {
-  for (const std::string_view prefix :
-       {"mpi_", "pmpi_", "mpix_", "pmpix_", "mpifcmb", "mpipriv", "__mpi", "pmpir_"})
-    if (starts_with(name, prefix)) return true;
-  return false;
-}
-
-/// The first function of MPI that the program or one of its libraries names, and neither a facade nor another
-/// of them has. The name may be a weak one, that the program can do without.
-std::string missing_in_facade(const std::string& program, const Verdict& verdict) {
-  std::vector<std::string> files;
-  std::deque<ElfFile> facades;
-  std::deque<ElfFile> others;
-  bool has_fortran = false;
-  files.push_back(program);
-  for (const std::string& path : verdict.libraries) {
-    if (is_shared_library(std::string(base_name(path)).c_str())) continue;
-    has_fortran = has_fortran || (is_facade(path) && is_for_fortran(path));
-    if (is_facade(path))
-      facades.emplace_back(path);
-    else
-      files.push_back(path);
-  }
-  const auto defines = [](const std::deque<ElfFile>& all, std::string_view name) {
-    return std::ranges::any_of(all, [&](const ElfFile& file) { return file.defines(name); });
-  };
-  std::string missing;
-  for (const std::string& path : files) {
-    find_import(ElfFile(path), [&](std::string_view name) {
-      const bool is_fortran = has_fortran && is_of_fortran(name);
-      if ((!is_of_c(name) && !is_fortran) || defines(facades, name)) return false;
-      if (is_fortran && others.empty())
-        for (const std::string& file : files) others.emplace_back(file);
-      if (!is_fortran || !defines(others, name)) missing = std::string(name);
-      return !missing.empty();
-    });
-    if (!missing.empty()) break;
-  }
-  return missing;
-}
-
 FileKind kind_of(const std::string& path, const struct stat& info, const ElfFile& file, Verdict& verdict) {
   if (!S_ISREG(info.st_mode)) return FileKind::kNotRegular;
   if (access(path.c_str(), X_OK) != 0) return FileKind::kNotExecutable;
@@ -336,6 +287,12 @@ std::string reason_against(const std::string& path, const Verdict& verdict) {
   if (!verdict.missing.empty()) {
     return fmt::format("{} needs {}, which is not found: set LD_LIBRARY_PATH", path, verdict.missing.front());
   }
+  if (verdict.lacks.any()) {
+    return fmt::format(
+        "{} names {}, which Clump does not have, so functions can be bound only when they are called: its "
+        "ranks are processes",
+        path, verdict.lacks.list());
+  }
   return {};
 }
 
@@ -349,6 +306,21 @@ std::string words_about_two(const Verdict& verdict) {
       verdict.mpi_library, verdict.mpi_needed_by, verdict.second_mpi, verdict.second_mpi_needed_by);
 }
 
+std::string words_about_lacks(const Verdict& verdict) {
+  const Lacks& lacks = verdict.lacks;
+  const std::string what = fmt::format("is made for {}'s ABI and names ", name_of(verdict.mpi));
+  if (lacks.at_start.empty())
+    return fmt::format(
+        "{}{}, which Clump does not have: a rank that calls {} ends there, and the rest works (the ranks are "
+        "processes, in which functions are bound when they are called)",
+        what, lacks.list(), lacks.names.size() == 1 ? "it" : "one of them");
+  return fmt::format(
+      "{}{}, which Clump does not have and ld.so looks for before the program begins, as {} {}", what,
+      lacks.at_start, lacks.at_start_in,
+      lacks.binds_now ? "is linked with -z now: link it with -z lazy, and all works that does not call it"
+                      : "takes its address: leave that out, or start it with the mpiexec of that library");
+}
+
 Verdict inspect(const std::string& path, const std::string& library_path,
                 const std::vector<std::string>& preloaded) {
   Verdict verdict;
@@ -360,7 +332,7 @@ Verdict inspect(const std::string& path, const std::string& library_path,
       read_program(file, path, info, verdict);
       LibraryWalk(verdict, library_path).run(path, preloaded);
       if (verdict.mpi == MpiKind::kNone) verdict.mpi_inside = family_inside(file);
-      if (!verdict.facade.empty()) verdict.lacks = missing_in_facade(path, verdict);
+      if (!verdict.facade.empty()) verdict.lacks = find_lacks(path, verdict.libraries);
       // It does not matter whether the MPI library is installed where the file looks for it: mpiexec brings
       // its own.
       std::erase_if(verdict.missing,

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "image/lacks.h"
 #include "image/mpi_library.h"
 
 namespace clump::image {
@@ -38,7 +39,7 @@ struct Verdict {
   std::string mpi_needed_by;  ///< path of the file that names it: the program or one of its libraries
   std::string mpi_path;       ///< where ld.so would find it; empty: nowhere
   std::string facade;         ///< path of Clump's library that takes its place (has_facade())
-  std::string lacks;          ///< a function of that family that it does not have and some file names
+  Lacks lacks;                ///< what the program names of that family and nothing has
   std::string second_mpi;     ///< a library of another kind that is needed as well
   std::string second_mpi_needed_by;
   std::string_view mpi_inside;  ///< the family of an MPI library that is part of the program (family_inside)
@@ -70,6 +71,8 @@ struct Verdict {
 
 /// A sentence for a program with a second_mpi.
 std::string words_about_two(const Verdict& verdict);
+/// What follows from a program's `lacks`, without its name: "is made for MPICH's ABI and names ...".
+std::string words_about_lacks(const Verdict& verdict);
 
 /// Inspects the file at `path`. `library_path` is the LD_LIBRARY_PATH that the program will see; `preloaded`
 /// are additional libraries of which each rank will have a copy (interposers.h).

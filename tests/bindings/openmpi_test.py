@@ -7,6 +7,7 @@ import sys
 import unittest
 
 import inside
+import missing
 import tool
 from libraries import exported, lines_of_places, needed
 
@@ -96,8 +97,12 @@ class Programs(tool.Case):
         explained = tool.run("explain", PROGRAMS / "fortran_more", tool="clump")
         self.assertIn("but for mpi_not_there_, which the program names", explained.out)
         shown = tool.run("-n", 2, PROGRAMS / "fortran_more")
-        self.assertNotEqual(shown.code, 0)
-        self.assertIn("mpi_not_there_", shown.err)
+        self.assert_says(shown, 0, "Open MPI's ABI and names mpi_not_there_, which Clump does not have")
+        self.assertEqual(shown.out, "all of it holds for 2 ranks\n", shown)
+        self.assert_says(tool.run("-n", 2, PROGRAMS / "fortran_more", *range(9)), 127, "undefined symbol: mpi_not_there_")
+
+    def test_a_function_that_no_library_has(self):
+        missing.check_missing(self, PEER / "bin/mpicc", "libmpi.so.40", "Open MPI")
 
     def test_the_library_that_the_cxx_bindings_need_brings_nothing_else(self):
         self.assertEqual(needed(FACADE.with_name("libopen-pal.so.40")), ["libc.so.6"])

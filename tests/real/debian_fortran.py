@@ -28,11 +28,12 @@ def chemistry(name, peer, **options):
                 agree=same_numbers(r"Total SCF energy = +(\S+)", absolute=1e-8), says="energy equal", peer=peer, **options)
 
 
-def eigenvalues(name, **options):
-    """A program over PARPACK whose eigenvalues are known, compiled by Debian's own compiler for Open MPI."""
-    return Case(name, "libparpack2-dev", PARPACK, ranks=(2, 4), needs=("libarpack2-dev", "libopenmpi-dev", "gfortran"), files=("parpack.f90",),
-                prepare=f"mpif90.openmpi -O1 -ffree-line-length-none -fallow-argument-mismatch parpack.f90 -o {PARPACK} -lparpack -larpack", sound=says("eigenvalues are right"),
-                agree=same_numbers(r"^ *eigenvalue +(\S+)", absolute=1e-10, at_least=4), **options)
+def eigenvalues(library, package, flags, needs, ranks_are="", **options):
+    """A program over that library whose eigenvalues are known, compiled by Debian's own compiler for Open MPI."""
+    program = f"/usr/local/bin/{library}"
+    return Case(library + ranks_are, package, program, ranks=(2, 4), needs=("libopenmpi-dev", "gfortran", *needs), files=(f"{library}.f90",),
+                prepare=f"mpif90.openmpi -O1 -ffree-line-length-none -fallow-argument-mismatch {library}.f90 -o {program} {flags}",
+                sound=says("eigenvalues are right"), agree=same_numbers(r"^ *eigenvalue +(\S+)", absolute=1e-10, at_least=4), **options)
 
 
 REAL, COMPLEX = r"(\S+)", r"\(([^,)]+),[^)]+\)"
@@ -67,16 +68,38 @@ K_POINTS automatic
  2 2 2 1 1 1
 """
 
-PARPACK = "/usr/local/bin/parpack"
+DIAMOND = """\
+pp_dirpath "@PSEUDO@"
+pseudos "14si.pspnc"
+acell 3*10.18
+rprim 0.0 0.5 0.5  0.5 0.0 0.5  0.5 0.5 0.0
+ntypat 1
+znucl 14
+natom 2
+typat 1 1
+xred 0.0 0.0 0.0  0.25 0.25 0.25
+ngkpt 4 4 4
+nshiftk 4
+shiftk 0.5 0.5 0.5  0.5 0.0 0.0  0.0 0.5 0.0  0.0 0.0 0.5
+ecut 8.0
+nstep 20
+toldfe 1.0d-10
+diemac 12.0
+"""
+
+PARPACK = ("parpack", "libparpack2-dev", "-lparpack -larpack", ("libarpack2-dev",))
+ELPA = ("elpa", "libelpa-dev", "-I/usr/include/elpa/modules -lelpa", ())
 MUMPS = (("d", REAL, 1e-12), ("s", REAL, 1e-5), ("z", COMPLEX, 1e-12), ("c", COMPLEX, 1e-5))
 
 CASES = [
     *[simple_test(*how) for how in MUMPS],
     *[simple_test(*how, "-processes", variables=PROCESSES) for how in MUMPS],
-    eigenvalues("parpack"), eigenvalues("parpack-processes", variables=PROCESSES),
+    *[eigenvalues(*which) for which in (PARPACK, ELPA)], *[eigenvalues(*which, "-processes", variables=PROCESSES) for which in (PARPACK, ELPA)],
     chemistry("nwchem", "openmpi"), chemistry("nwchem-mpich", "mpich"),
     Case("pw.x", "quantum-espresso", "pw.x", "-i si.in", ranks=(2, 4), needs=("quantum-espresso-data",), made={"si.in": SILICON},
          agree=same_numbers(r"^! +total energy += +(\S+)", absolute=1e-7), says="energy equal"),
+    Case("abinit", "abinit", "abinit", "si.abi", ranks=(2, 4), needs=("abinit-data",), made={"si.abi": DIAMOND},
+         agree=same_numbers(r"^ *etotal +(\S+)", file="si.abo", absolute=1e-8), says="energy equal"),
     *[tester(name) for name in SCALAPACK],
     *[tester(name, "-processes", variables=PROCESSES) for name in ("xdlu", "xdqr", "xdsep")],
     *[tester(name, peer="mpich") for name in ("xdlu", "xdqr", "xdsep", "xzlu")],

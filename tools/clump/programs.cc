@@ -21,7 +21,7 @@ bool find(const std::string& typed, std::string& path) {
 std::string facade_of(const image::Verdict& verdict) {
   if (verdict.facade.empty()) return {};
   const std::string lacks =
-      verdict.lacks.empty() ? "" : fmt::format(", but for {}, which the program names", verdict.lacks);
+      verdict.lacks.any() ? fmt::format(", but for {}, which the program names", verdict.lacks.list()) : "";
   return fmt::format("; it is made for {}'s ABI, which {} has{}", image::name_of(verdict.mpi), verdict.facade,
                      lacks);
 }

@@ -52,6 +52,9 @@ base::Status judge(const std::string& typed, const std::string& path, const imag
         "'{}' needs the library {}, which was not found (LD_LIBRARY_PATH, run path, /etc/ld.so.conf)", typed,
         verdict.missing.front());
   }
+  if (!verdict.lacks.at_start.empty())
+    return base::fail(MPI_ERR_UNSUPPORTED_OPERATION, "'{}' cannot run: it {}", typed,
+                      image::words_about_lacks(verdict));
   const bool hidden_mpi = verdict.kind == image::FileKind::kElf && !verdict.dynamic && contains_mpi(path);
   const bool is_mpi = verdict.mpi != image::MpiKind::kNone || hidden_mpi;
   housing = is_mpi && verdict.imageable() ? Housing::kImages : Housing::kPlain;

@@ -55,6 +55,7 @@ int mpiexec(const std::vector<std::string>& words) {
   int exit_code = kExitCannotRun;
   if (const base::Status status = make_plan(command, plan, exit_code); !status.ok())
     return fail(status, exit_code);
+  for (const std::string& warning : plan.warnings) fmt::print(stderr, "mpiexec: {}\n", warning);
   if (command.explain) fmt::print(stderr, "mpiexec: {}\n", plan.explanation);
   if (command.explain && !plan.allocator.note.empty())
     fmt::print(stderr, "mpiexec: {}\n", plan.allocator.note);

@@ -207,6 +207,19 @@ void note_needs(const image::Verdict& verdict, Plan& plan) {
   }
 }
 
+/// A program that names functions of its family which Clump lacks can start, as long as ld.so binds lazily.
+base::Status note_lacks(const image::Verdict& verdict, const pmi::App& app, Plan& plan) {
+  if (!verdict.lacks.any()) return {};
+  const std::string& typed = app.arguments.front();
+  if (!value_of(app.environment, "LD_BIND_NOW").empty())
+    return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
+                      "'{}' cannot run with LD_BIND_NOW, by which ld.so looks for all functions before the "
+                      "program begins: it names {}, which Clump does not have; unset that variable",
+                      typed, verdict.lacks.list());
+  plan.warnings.push_back(fmt::format("'{}' {}", typed, image::words_about_lacks(verdict)));
+  return {};
+}
+
 /// What fits the program, if the user does not ask for something else.
 base::Status choose_housing(const Command& command, Housing fits, const std::string& why, Plan& plan,
                             Housing& housing) {
@@ -362,6 +375,7 @@ base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
     Housing fits;
     std::string why;
     CLUMP_TRY(tools::judge(typed, app.program, verdict, fits, why));
+    CLUMP_TRY(note_lacks(verdict, app, plan));
     note_needs(verdict, plan);
     plan.allocator_needs.note(verdict, app);
     plan.job.apps.push_back(std::move(app));
