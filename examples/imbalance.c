@@ -1,15 +1,15 @@
 /* A stencil whose rows cost different amounts of work.   usage: imbalance [N] [ITERATIONS] [CORES] [UNITS]
 
-   N x N points are cut into strips of rows, one for each rank. An iteration exchanges the rows at the edges with
-   the strips above and below, then replaces every point by a function of its four neighbours. The function has
-   more steps the lower the row is: the last row costs four times the work of the first one, as with chemistry
-   that depends on what is at a place. With a rank for each core the others wait for the last rank. With more
-   ranks than cores a core that has nothing to do can go on with another rank.
+   N x N points are cut into strips of rows, one for each rank. An iteration exchanges the rows at the edges
+   with the strips above and below, then replaces every point by a function of its four neighbours. The
+   function has more steps the lower the row is: the last row costs four times the work of the first one, as
+   with chemistry that depends on what is at a place. With a rank for each core the others wait for the last
+   rank. With more ranks than cores a core that has nothing to do can go on with another rank.
 
-   The program prints the time of an iteration against the perfect balance of its work: what it would take if all
-   CORES (those of the machine, if not given) were busy all the time. For that it measures first how long a unit of
-   work takes while all rows cost the same. UNITS (8) is the work of a point in the first row.
-   With N of at most 512 rank 0 does all of it again alone, and the result has to be the same to the last bit. */
+   The program prints the time of an iteration against the perfect balance of its work: what it would take if
+   all CORES (those of the machine, if not given) were busy all the time. For that it measures first how long
+   a unit of work takes while all rows cost the same. UNITS (8) is the work of a point in the first row. With
+   N of at most 512 rank 0 does all of it again alone, and the result has to be the same to the last bit. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static int n, units, rank, size;
 static int balanced; /* all rows cost the same */
 
 struct Strip {
-  int first, rows; /* the row of all that it begins with; how many it has */
+  int first, rows;    /* the row of all that it begins with; how many it has */
   double *now, *next; /* (rows + 2) x (n + 2) */
 };
 
@@ -42,9 +42,11 @@ static double advance(double around, int steps) {
 static void update(struct Strip* strip) {
   for (int i = 1; i <= strip->rows; ++i) {
     const int work = work_of(strip->first + i - 1);
-    const double *above = row_of(strip->now, i - 1), *here = row_of(strip->now, i), *below = row_of(strip->now, i + 1);
+    const double *above = row_of(strip->now, i - 1), *here = row_of(strip->now, i),
+                 *below = row_of(strip->now, i + 1);
     double* const result = row_of(strip->next, i);
-    for (int j = 1; j <= n; ++j) result[j] = advance(0.25 * (above[j] + below[j] + here[j - 1] + here[j + 1]), work);
+    for (int j = 1; j <= n; ++j)
+      result[j] = advance(0.25 * (above[j] + below[j] + here[j - 1] + here[j + 1]), work);
   }
   double* const swap = strip->now;
   strip->now = strip->next;
@@ -115,7 +117,8 @@ static int differences(const struct Strip* strip, int iterations) {
     places[r] = first_row(r) * (n + 2);
   }
   double* const all = rank == 0 ? malloc((size_t)n * (n + 2) * sizeof(double)) : NULL;
-  MPI_Gatherv(row_of(strip->now, 1), counts[rank], MPI_DOUBLE, all, counts, places, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  MPI_Gatherv(row_of(strip->now, 1), counts[rank], MPI_DOUBLE, all, counts, places, MPI_DOUBLE, 0,
+              MPI_COMM_WORLD);
   if (rank != 0) return -1;
   struct Strip alone = make_strip(0, n);
   for (int i = 0; i < iterations; ++i) update(&alone);
@@ -135,10 +138,11 @@ static void report(int iterations, int cores, double seconds, double unit) {
     if (r == 0 || work < least) least = work;
     if (work > most) most = work;
   }
-  printf("%d x %d points, %d ranks on %d cores: %.3f ms an iteration, the mean of %d\n", n, n, size, cores, 1e3 * seconds,
-         iterations);
-  printf("the rank with the most work has %.2f times that of the one with the least, and needs %.3f ms for it\n",
-         most / least, 1e3 * unit * most);
+  printf("%d x %d points, %d ranks on %d cores: %.3f ms an iteration, the mean of %d\n", n, n, size, cores,
+         1e3 * seconds, iterations);
+  printf(
+      "the rank with the most work has %.2f times that of the one with the least, and needs %.3f ms for it\n",
+      most / least, 1e3 * unit * most);
   printf("perfect balance %.3f ms: %.3f times that\n", 1e3 * perfect, seconds / perfect);
 }
 
@@ -153,7 +157,8 @@ int main(int argc, char** argv) {
   if (n < size || iterations < 1 || cores < 1 || units < 1) {
     if (rank == 0)
       fprintf(stderr,
-              "imbalance: N has to be at least the %d ranks, and ITERATIONS, CORES and UNITS at least 1\n", size);
+              "imbalance: N has to be at least the %d ranks, and ITERATIONS, CORES and UNITS at least 1\n",
+              size);
     MPI_Finalize();
     return 2;
   }

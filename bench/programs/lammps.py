@@ -3,6 +3,7 @@
 import re
 
 from .program import Program, numbers
+from .ways import STANDARD
 
 CELLS = 14   # a side, of 4 atoms each
 INPUT = """\
@@ -31,9 +32,13 @@ CATEGORIES = ["angle", "atom", "body", "bond", "command", "compute", "dihedral",
               "npair", "nstencil", "ntopo", "pair", "reader", "region"]
 
 
+# What MPICH's header for the standard ABI does not have; the ABI has it under other names.
+STANDARD_NAMES = ["-DMPI_Fint=int", "-DMPI_Comm_f2c=MPI_Comm_fromint", "-DMPI_Comm_c2f=MPI_Comm_toint"]
+
+
 def needed(folder):
     """{header} of all that the wanted styles and main() include, and what those include."""
-    found, left = set(), ["main", "lammps"]
+    found, left = set(), ["main", "lammps", "fmtlib_format", "fmtlib_os"]
     for pattern in WANTED:
         left += [path.stem for path in folder.glob(f"{pattern}.h")]
     while left:
@@ -56,8 +61,8 @@ def write_lists(folder, names, into):
         (into / f"style_{category}.h").write_text("".join(f'#include "{name}.h"\n' for name in styles))
         (into / f"packages_{category}.h").write_text("")
     (into / "lmpinstalledpkgs.h").write_text("const char * LAMMPS_NS::LAMMPS::installed_packages[] = { NULL };\n")
-    (into / "lmpgitversion.h").write_text("bool LAMMPS_NS::LAMMPS::has_git_info() { return false; }\n"
-                                          + "".join(f'const char *LAMMPS_NS::LAMMPS::git_{what}() {{ return "(unknown)"; }}\n'
+    (into / "lmpgitversion.h").write_text("const bool LAMMPS_NS::LAMMPS::has_git_info = false;\n"
+                                          + "".join(f'const char LAMMPS_NS::LAMMPS::git_{what}[] = "(unknown)";\n'
                                                     for what in ("commit", "branch", "descriptor")))
 
 
@@ -67,7 +72,8 @@ def build(place, wrapper):
     lists = place.of(wrapper, "lammps-lists")
     write_lists(folder, names, lists)
     sources = [folder / f"{name}.cpp" for name in sorted(names) if (folder / f"{name}.cpp").exists()]
-    return place.compile(wrapper, sources, place.of(wrapper, "lmp"), "-O2", "-w", f"-I{lists}", f"-I{folder}", compiler=wrapper.cxx)
+    return place.compile(wrapper, sources, place.of(wrapper, "lmp"), "-O2", "-w", f"-I{lists}", f"-I{folder}",
+                         *(STANDARD_NAMES if wrapper.abi == STANDARD else []), compiler=wrapper.cxx)
 
 
 def check(run):

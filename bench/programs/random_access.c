@@ -1,9 +1,10 @@
-/* Updates of random places in a table that lies in a window, as HPC Challenge's RandomAccess does them by messages.
-   usage: random_access WORDS UPDATES
+/* Updates of random places in a table that lies in a window, as HPC Challenge's RandomAccess does them by
+   messages. usage: random_access WORDS UPDATES
 
-   The table has WORDS words of 8 bytes, the ranks have an equal part each. All ranks together do UPDATES updates:
-   a random word is exclusive-ored to the word of the table that its low bits name. MPI_Accumulate does that for any
-   rank's part, and every 1024 updates are flushed. Done twice, the table is as it was before. */
+   The table has WORDS words of 8 bytes, the ranks have an equal part each. All ranks together do UPDATES
+   updates: a random word is exclusive-ored to the word of the table that its low bits name. MPI_Accumulate
+   does that for any rank's part, and every 1024 updates are flushed. Done twice, the table is as it was
+   before. */
 #include <inttypes.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -29,7 +30,8 @@ static void update(MPI_Win table, long words, long updates) {
     uint64_t* const value = &values[done % kLook];
     *value = next(&state);
     const long place = (long)(*value % (uint64_t)words);
-    MPI_Accumulate(value, 1, MPI_UINT64_T, (int)(place / part), place % part, 1, MPI_UINT64_T, MPI_BXOR, table);
+    MPI_Accumulate(value, 1, MPI_UINT64_T, (int)(place / part), place % part, 1, MPI_UINT64_T, MPI_BXOR,
+                   table);
     if (done % kLook == kLook - 1) MPI_Win_flush_all(table);
   }
   MPI_Win_flush_all(table);
@@ -42,7 +44,8 @@ int main(int argc, char** argv) {
   const long words = argc > 1 ? atol(argv[1]) : 0, updates = argc > 2 ? atol(argv[2]) : 0;
   if (words < size || words % size != 0 || updates < size) {
     if (rank == 0)
-      fprintf(stderr, "random_access: give WORDS, a multiple of the %d ranks, and UPDATES, at least as many\n", size);
+      fprintf(stderr,
+              "random_access: give WORDS, a multiple of the %d ranks, and UPDATES, at least as many\n", size);
     MPI_Finalize();
     return 2;
   }
@@ -66,8 +69,8 @@ int main(int argc, char** argv) {
   for (long i = 0; i < words / size; ++i) wrong += mine[i] != first + (uint64_t)i;
   MPI_Reduce(&wrong, &all, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
   if (rank == 0)
-    printf("%.3f million updates a second\n%ld wrong of %ld words\n", 1e-6 * (double)(updates / size * size) / seconds, all,
-           words);
+    printf("%.3f million updates a second\n%ld wrong of %ld words\n",
+           1e-6 * (double)(updates / size * size) / seconds, all, words);
   MPI_Win_free(&table);
   MPI_Finalize();
   return all != 0;
