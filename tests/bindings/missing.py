@@ -8,7 +8,7 @@ import tempfile
 import tool
 
 NAME = "MPIX_Nobody_has_this"
-# Calls the function with an argument. How it is named: called, with its address in a table, or weak.
+# Calls the function if there is an argument. It is named by the call, or by its address in a table as well, or is weak.
 SOURCE = """
 #include <mpi.h>
 #include <stdio.h>
@@ -19,33 +19,36 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Barrier(MPI_COMM_WORLD);
-  if (argc > 1) printf("called %%d\\n", (table[0] ? table[0] : MPIX_Nobody_has_this)());
+  if (argc > 1) printf("called %%d\\n", table[0] ? table[0]() : MPIX_Nobody_has_this());
   if (rank == 0) puts("the rest works");
   return MPI_Finalize();
 }
 """
 
 
-def make(folder, mpicc, library):
-    """{name: program}; `library` is the name of the family's, which the linker finds the function in."""
+def make(folder, mpicc):
+    """{name: program}, linked to a library that had the function and has it no more."""
     environment = {**os.environ, "PATH": f"{mpicc.parent}:{os.environ['PATH']}"}
-    there = folder / "there.so"
-    subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-x", "c", "-", "-o", there, f"-Wl,-soname,{library}"],
-                   input=f"int {NAME}(void) {{ return 1; }}", text=True, check=True)  # fmt: skip
-    programs = {}
+    other, programs = folder / "libother.so", {}
+
+    def make_other(text):
+        subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-x", "c", "-", "-o", other], input=text, text=True, check=True)
+
+    make_other(f"int {NAME}(void) {{ return 1; }}")
     for name, weak, table, how in (("lazy", "", "0", "lazy"), ("now", "", "0", "now"), ("address", "", NAME, "lazy"),
                                    ("weak", "__attribute__((weak))", "0", "lazy")):  # fmt: skip
         programs[name] = folder / name
         programs[name].with_suffix(".c").write_text(SOURCE % (weak, table))
-        subprocess.run([mpicc, "-fPIE", "-pie", programs[name].with_suffix(".c"), "-o", programs[name], f"-Wl,-z,{how}", there],
+        subprocess.run([mpicc, "-fPIE", "-pie", programs[name].with_suffix(".c"), "-o", programs[name], f"-Wl,-z,{how}", other, f"-Wl,-rpath,{folder}"],
                        env=environment, check=True)  # fmt: skip
+    make_other("int nothing;")
     return programs
 
 
-def check_missing(case, mpicc, library, family):
+def check_missing(case, mpicc, family):
     folder = tempfile.TemporaryDirectory()
     case.addCleanup(folder.cleanup)
-    programs = make(pathlib.Path(folder.name), mpicc, library)
+    programs = make(pathlib.Path(folder.name), mpicc)
     told = f"lazy' is made for {family}'s ABI and names {NAME}, which Clump does not have: a rank that calls it ends there, and the rest works"
     for way in ([], ["--ranks", "processes"]):
         shown = tool.run(*way, "-n", 2, programs["lazy"])

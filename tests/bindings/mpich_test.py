@@ -91,7 +91,7 @@ class Programs(tool.Case):
         self.assert_says(tool.run("-n", 2, PROGRAMS / "fortran_more", *range(9)), 127, "undefined symbol: mpi_not_there_")
 
     def test_a_function_that_no_library_has(self):
-        missing.check_missing(self, PEER / "bin/mpicc", "libmpi.so.12", "MPICH")
+        missing.check_missing(self, PEER / "bin/mpicc", "MPICH")
 
     def test_reports_name_the_program_s_lines(self):
         waits, makes = lines_of_places()
