@@ -84,7 +84,9 @@ bool all_threads_sleep_in_mpi() {
   struct stat tasks {};
   if (::stat("/proc/self/task", &tasks) != 0) return false;
   const int threads = static_cast<int>(tasks.st_nlink) - 2;
-  return fiber::sleeping_threads() + fiber::service_threads() == threads;
+  // The main thread is not counted as one that begins: asleep, it makes the count negative. It is not if a
+  // service thread works for the rank, as on a file (io/background.h).
+  return fiber::threads_awake() < 0 && fiber::sleeping_threads() + fiber::service_threads() == threads;
 }
 
 /// The same, or that those which do not will never go on by themselves.

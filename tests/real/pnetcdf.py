@@ -63,7 +63,7 @@ def make_check(place, part, name, way=""):
     argument = ARGUMENTS[name].format(source=source) if written else '"$file"'
     runs = [f'"$@" ./{program} {argument}' for program in (AFTER.get(name), name) if program]
     if not written:
-        runs += [f'{place.folder / "build/src/utils/ncvalidator/ncvalidator"} -q "$file{end}"' for end in LEAVES.get(name, [""])]
+        runs += [f'{place.folder / "build/src/utils/ncvalidator/ncvalidator"} -q "${{file}}{end}"' for end in LEAVES.get(name, [""])]
     script = f'file=out.$$/{name}.nc; mkdir out.$$ && trap "rm -rf out.$$" EXIT; ' + " && ".join(runs)
     command = ["sh", "-c", script, "sh", place.bin / "mpiexec", *(["--ranks", "processes"] if way else []), "-n", RANKS]
     return Check(part, name, command, place.folder / "build/test" / part, judge, timeout=300, way=way)

@@ -3,7 +3,9 @@
    different times, on many files; short blocks of all ranks, collected before they are written. And blocking
    collective access of much data, which is divided among threads: all of it arrives, and a read that meets
    the end of the file says how much it has. */
+#define _GNU_SOURCE
 #include <fcntl.h>
+#include <sys/wait.h>
 
 #include "file.h"
 
@@ -95,6 +97,34 @@ static void test_divided(void) {
   CHECK_EQ(test_bytes(&status), 0);
   CHECK_OK(MPI_File_close(&file));
   free(data);
+}
+
+/* An access that takes long, while all ranks wait: it waits for the lock of a process that is none of the job's.
+   That is no deadlock. */
+static void test_long_wait(void) {
+  MPI_File file = test_open(MPI_MODE_CREATE | MPI_MODE_RDWR);
+  MPI_Request request;
+  char byte = 1;
+  int ready[2];
+  CHECK_OK(MPI_File_set_atomicity(file, 1));
+  if (test_rank == 0) {
+    CHECK_EQ(pipe(ready), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+      const int own = open(test_file, O_RDWR);
+      if (fcntl(own, F_OFD_SETLK, &all) == 0 && write(ready[1], "x", 1) == 1) usleep(1500000);
+      _exit(0);
+    }
+    CHECK_EQ(read(ready[0], &byte, 1), 1);
+    CHECK_OK(MPI_File_iwrite_at(file, 0, &byte, 1, MPI_BYTE, &request));
+    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    waitpid(child, NULL, 0);
+    close(ready[0]);
+    close(ready[1]);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  CHECK_OK(MPI_File_close(&file));
 }
 
 /* How often this process has written anything so far; -1: the system does not tell. */
@@ -204,6 +234,7 @@ int main(int argc, char** argv) {
   test_interleaved(0);
   test_interleaved(1);
   test_one_after_the_other();
+  test_long_wait();
   close(descriptor);
   return test_end();
 }
