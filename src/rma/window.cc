@@ -373,12 +373,13 @@ Status Window::attach(void* base, MPI_Aint size) {
   if (flavor != MPI_WIN_FLAVOR_DYNAMIC)
     return base::fail(MPI_ERR_RMA_FLAVOR, "(win): {} was not made by MPI_Win_create_dynamic", description());
   if (size < 0) return base::fail(MPI_ERR_SIZE, "(size = {}): it is negative", size);
-  if (base == nullptr) return base::fail(MPI_ERR_BASE, "(base = NULL): there is no memory to attach");
+  if (base == nullptr && size > 0)
+    return base::fail(MPI_ERR_BASE, "(base = NULL, size = {}): there is no memory to attach", size);
   const auto begin = reinterpret_cast<std::uintptr_t>(base);
   const auto end = begin + static_cast<std::uintptr_t>(size);
   const std::lock_guard lock(attached_mutex_);
   for (const Attached::Piece& piece : attached_)
-    if (begin < piece.end && piece.begin < end)
+    if (size > 0 && begin < piece.end && piece.begin < end)
       return base::fail(
           MPI_ERR_RMA_ATTACH,
           "(base = {}, size = {}): memory of it is attached to {} already, as {} bytes at {:#x}: call "

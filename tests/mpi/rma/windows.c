@@ -181,6 +181,9 @@ static void test_dynamic(void) {
   const int right = (rank + 1) % size, left = (rank + size - 1) % size;
   MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
   check_attributes(win, MPI_BOTTOM, 0, 1, MPI_WIN_FLAVOR_DYNAMIC);
+  /* A rank that has nothing to attach need not know. */
+  CHECK_EQ(MPI_Win_attach(win, NULL, 0), MPI_SUCCESS);
+  CHECK_EQ(MPI_Win_detach(win, NULL), MPI_SUCCESS);
   MPI_Win_attach(win, others, kInts * sizeof(int));
   MPI_Win_attach(win, memory, kInts * sizeof(int));
   MPI_Win_detach(win, others);
