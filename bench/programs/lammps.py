@@ -38,7 +38,7 @@ STANDARD_NAMES = ["-DMPI_Fint=int", "-DMPI_Comm_f2c=MPI_Comm_fromint", "-DMPI_Co
 
 def needed(folder):
     """{header} of all that the wanted styles and main() include, and what those include."""
-    found, left = set(), ["main", "lammps", "fmtlib_format", "fmtlib_os"]
+    found, left = set(), ["main", "lammps", "atom_map", "fmtlib_format", "fmtlib_os"]
     for pattern in WANTED:
         left += [path.stem for path in folder.glob(f"{pattern}.h")]
     while left:
