@@ -177,6 +177,9 @@ def main():
     before = json.loads(kept.read_text()) if options.add and kept.exists() else None
     if before:
         bench.measured = Measured.from_json(before)
+        tried = {program.name for program in [start.PROGRAM, *programs]}
+        for gap in [gap for gap in bench.measured.gaps if gap[0] in tried and gap[1] in options.ranks]:
+            del bench.measured.gaps[gap]
     with contextlib.suppress(KeyboardInterrupt):  # what there is so far is written
         bench.measure_all(programs)
     if not bench.measured.wall:

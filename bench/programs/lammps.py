@@ -25,7 +25,7 @@ run 100
 """
 
 # Styles that the input names, or that are chosen by themselves for it. What these include is found below.
-WANTED = ["atom_vec_*", "compute_pe", "compute_pressure", "compute_temp", "create_atoms", "create_box", "fix_nve", "nbin_standard",
+WANTED = ["atom_vec_*", "compute_pe", "compute_pressure", "compute_temp", "create_atoms", "create_box", "fix_nve", "min_cg", "nbin_standard",
           "npair_copy", "npair_half_bin*newton*", "npair_half_nsq*", "npair_skip", "nstencil_half_bin_3d*", "ntopo_*", "pair_lj_cut",
           "region_block", "run", "velocity", "verlet"]
 CATEGORIES = ["angle", "atom", "body", "bond", "command", "compute", "dihedral", "dump", "fix", "improper", "integrate", "kspace", "minimize", "nbin",
@@ -38,7 +38,7 @@ STANDARD_NAMES = ["-DMPI_Fint=int", "-DMPI_Comm_f2c=MPI_Comm_fromint", "-DMPI_Co
 
 def needed(folder):
     """{header} of all that the wanted styles and main() include, and what those include."""
-    found, left = set(), ["main", "lammps", "fmtlib_format", "fmtlib_os"]
+    found, left = set(), ["main", "lammps", "atom_map", "fmtlib_format", "fmtlib_os"]
     for pattern in WANTED:
         left += [path.stem for path in folder.glob(f"{pattern}.h")]
     while left:
@@ -58,7 +58,12 @@ def write_lists(folder, names, into):
     for category in CATEGORIES:
         mark = f"{category.upper()}_CLASS"
         styles = [name for name in sorted(names) if (folder / f"{name}.h").exists() and mark in (folder / f"{name}.h").read_text(errors="replace")]
-        (into / f"style_{category}.h").write_text("".join(f'#include "{name}.h"\n' for name in styles))
+        text, path = "".join(f'#include "{name}.h"\n' for name in styles), into / f"style_{category}.h"
+        if path.exists() and path.read_text() != text:  # what includes it is compiled again
+            for source in folder.glob("*.cpp"):
+                if f'"style_{category}.h"' in source.read_text(errors="replace"):
+                    source.touch()
+        path.write_text(text)
         (into / f"packages_{category}.h").write_text("")
     (into / "lmpinstalledpkgs.h").write_text("const char * LAMMPS_NS::LAMMPS::installed_packages[] = { NULL };\n")
     (into / "lmpgitversion.h").write_text("const bool LAMMPS_NS::LAMMPS::has_git_info = false;\n"

@@ -53,8 +53,8 @@ class Place:
         linking = [flag for flag in flags if str(flag).startswith(("-l", "-L", "-Wl,")) or str(flag).endswith(".a")]
         compiling = [flag for flag in flags if flag not in linking]
         made = {}
-        for number, source in enumerate([*sources, *library]):
-            made[source] = folder / f"{number}-{source.stem}.o"
+        for source in [*sources, *library]:
+            made[source] = folder / f"{source.parent.name}-{source.stem}.o"
             if not made[source].exists() or made[source].stat().st_mtime < source.stat().st_mtime:
                 self.run(wrapper, [compiler, *compiling, "-c", source, "-o", made[source]], folder, f"compile-{target.name}")
         objects = [made[source] for source in sources]
