@@ -73,12 +73,16 @@ class LacksSearch {
     ElfFile file;
   };
 
-  /// Facades come first, as nearly all names are theirs.
+  /// Facades come first, as nearly all names are theirs. A facade may stand on another one, which nothing else
+  /// names (libmpi_usempif08.so.40 on libmpi_mpifh.so.40).
   void add(const std::string& path) {
-    if (is_facade(path))
-      files_.emplace_front(path);
-    else
-      files_.emplace_back(path);
+    if (std::ranges::any_of(files_, [&](const One& one) { return one.path == path; })) return;
+    if (!is_facade(path)) return static_cast<void>(files_.emplace_back(path));
+    const ElfFile& file = files_.emplace_front(path).file;
+    for (const std::string& name : file.strings(DT_NEEDED)) {
+      const std::string beside = path.substr(0, path.rfind('/') + 1) + name;
+      if (is_facade(beside)) add(beside);
+    }
   }
 
   void look(const One& one, std::span<const ElfW(Rela)> relocations, bool at_start, bool binds_now) {

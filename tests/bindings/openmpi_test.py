@@ -3,7 +3,9 @@
 import os
 import pathlib
 import re
+import subprocess
 import sys
+import tempfile
 import unittest
 
 import inside
@@ -16,6 +18,10 @@ PROGRAMS = pathlib.Path(os.environ["CLUMP_PROGRAMS"])
 FACADE = tool.BUILD / "lib" / "clump" / "openmpi" / "libmpi.so.40"
 MPIFH = pathlib.Path(os.environ["CLUMP_DEBIAN_MPIFH"])
 WAYS = ([], ["--ranks", "processes"])
+
+
+def compile_text(text, *options):
+    subprocess.run([os.environ.get("CC", "cc"), "-x", "c", "-", "-x", "none", *options], input=text, text=True, check=True)
 
 
 class Exports(unittest.TestCase):
@@ -92,6 +98,21 @@ class Programs(tool.Case):
         explained = tool.run("explain", PROGRAMS / "fortran", tool="clump")
         self.assertIn("all ranks are fibers", explained.out)
         self.assertNotIn("but for", explained.out)
+
+    def test_only_the_library_of_mpi_f08_is_named(self):
+        """Its procedures are in the library that it stands on."""
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            stub = folder / "libmpi_usempif08.so.40"
+            calls = ("init", "barrier", "finalize")  # with COMM = MPI_COMM_WORLD where there is one
+            compile_text("".join(f"void mpi_{call}_f08_(void) {{}}\n" for call in calls), "-shared", "-fPIC", f"-Wl,-soname,{stub.name}", "-o", stub)
+            compile_text("void mpi_init_f08_(int*); void mpi_barrier_f08_(int*, int*); void mpi_finalize_f08_(int*);\n"
+                         "int main(void) { int world = 0, code = 0; mpi_init_f08_(&code); mpi_barrier_f08_(&world, &code); mpi_finalize_f08_(&code); return code; }\n",
+                         "-fPIE", "-pie", stub, "-o", folder / "program")  # fmt: skip
+            shown = tool.run("-n", 2, folder / "program")
+            self.assertEqual((shown.code, shown.err), (0, ""), shown)
+            explained = tool.run("explain", folder / "program", tool="clump")
+            self.assertIn("all ranks are fibers", explained.out)
 
     def test_a_procedure_that_no_library_has(self):
         explained = tool.run("explain", PROGRAMS / "fortran_more", tool="clump")
