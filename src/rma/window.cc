@@ -374,7 +374,7 @@ Status Window::attach(void* base, MPI_Aint size) {
     return base::fail(MPI_ERR_RMA_FLAVOR, "(win): {} was not made by MPI_Win_create_dynamic", description());
   if (size < 0) return base::fail(MPI_ERR_SIZE, "(size = {}): it is negative", size);
   if (base == nullptr && size > 0)
-    return base::fail(MPI_ERR_BASE, "(base = NULL, size = {}): there is no memory to attach", size);
+    return base::fail(MPI_ERR_BASE, "(base = NULL): there is no memory to attach, but size is {}", size);
   const auto begin = reinterpret_cast<std::uintptr_t>(base);
   const auto end = begin + static_cast<std::uintptr_t>(size);
   const std::lock_guard lock(attached_mutex_);
