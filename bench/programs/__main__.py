@@ -58,7 +58,7 @@ def parse_options():
 
 
 def without_folders(text):
-    """A reason as it is kept: where this machine has its files is nobody's business."""
+    """A reason as it is kept: without the folders of this machine."""
     return re.sub(r"/\S*/", "", text)
 
 

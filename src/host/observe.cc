@@ -84,8 +84,8 @@ bool all_threads_sleep_in_mpi() {
   struct stat tasks {};
   if (::stat("/proc/self/task", &tasks) != 0) return false;
   const int threads = static_cast<int>(tasks.st_nlink) - 2;
-  // The main thread is not counted as one that begins: asleep, it makes the count negative. It is not if a
-  // service thread works for the rank, as on a file (io/background.h).
+  // The main thread is not counted as one that begins: asleep, it makes the count negative. The count is 0 or
+  // more while a service thread works for the rank, as on a file (io/background.h).
   return fiber::threads_awake() < 0 && fiber::sleeping_threads() + fiber::service_threads() == threads;
 }
 
