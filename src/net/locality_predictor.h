@@ -20,7 +20,8 @@ namespace clump::net {
 /// staging buffer (staging_buffers.h) mostly take less time, of which a part is the program's own: the time
 /// to write lines that the other core has read. So what is compared is the time from message to message, not
 /// that of a copy. Both ways are tried in turn, some messages long; the faster one is kept and tried against
-/// the other one again later, ever more seldom while it stays the faster one.
+/// the other one again later, ever more seldom while it stays the faster one. Windows in between show whether
+/// the program does something else now: then the next trial comes early.
 ///
 /// Any thread. relaxed where nothing is said: a count that comes late does no harm.
 class alignas(64) LocalityPredictor {
@@ -41,7 +42,13 @@ class alignas(64) LocalityPredictor {
   // In messages.
   static constexpr std::uint32_t kWindow = 16;    ///< measured together
   static constexpr std::uint32_t kSettling = 8;   ///< until the data lies where the new way leaves it
-  static constexpr std::uint32_t kLeastRest = 128, kMostRest = 8192;  ///< between two trials
+  static constexpr std::uint32_t kLeastRest = 128, kMostRest = 4096;  ///< between two trials
+  static constexpr std::uint32_t kLookEvery = 112;  ///< between two windows of a rest
+  /// Windows in a row that take longer, or less, by this factor than those of the last trial: the program
+  /// does something else now. No trial comes before this part of the rest.
+  static constexpr double kChanged = 1.25;
+  static constexpr int kWindowsToChange = 2;
+  static constexpr std::uint32_t kEarliest = 8;
   /// Of each way. The fastest one counts, because a window may have a pause of the program in it.
   static constexpr int kWindows = 3;
   /// Copying together has to be faster by this part: without a difference that can be measured, programs that
@@ -51,7 +58,7 @@ class alignas(64) LocalityPredictor {
   static constexpr double kHopeless = 1.5;
 
  private:
-  enum class Phase : std::uint8_t { kRest, kKept, kSettling, kOther };
+  enum class Phase : std::uint8_t { kRest, kGlance, kKept, kSettling, kOther };
 
   static constexpr int kByteBits = 40;
   static constexpr std::uint64_t kMessage = std::uint64_t{1} << kByteBits;
@@ -74,9 +81,14 @@ class alignas(64) LocalityPredictor {
   std::uint32_t go_on(std::uint64_t sent, Time now) noexcept {
     switch (phase_) {
       case Phase::kRest:
-        kept_ = other_ = std::numeric_limits<double>::infinity();
-        phase_ = Phase::kKept;
-        return begin_window(sent, now);
+        if (rested_ < rest_) {
+          phase_ = Phase::kGlance;
+          return begin_window(sent, now);
+        }
+        return begin_trial(sent, now);
+      case Phase::kGlance:
+        if (has_changed(window(sent, now))) return begin_trial(sent, now);
+        return go_on_resting();
       case Phase::kKept:
         kept_ = std::min(kept_, window(sent, now));
         if (windows_ < kWindows) return begin_window(sent, now);
@@ -92,19 +104,39 @@ class alignas(64) LocalityPredictor {
         if (windows_ < kWindows && other_ < kHopeless * kept_) return begin_window(sent, now);
         break;
     }
-    windows_ = 0;
+    decide();
+    return go_on_resting();
+  }
+
+  std::uint32_t go_on_resting() noexcept {
     phase_ = Phase::kRest;
-    return decide();
+    rested_ += kLookEvery + kWindow;
+    return kLookEvery;
+  }
+  std::uint32_t begin_trial(std::uint64_t sent, Time now) noexcept {
+    kept_ = other_ = std::numeric_limits<double>::infinity();
+    windows_ = 0;
+    phase_ = Phase::kKept;
+    return begin_window(sent, now);
+  }
+
+  bool has_changed(double time) noexcept {
+    const int now = time > kChanged * usual_ ? 1 : kChanged * time < usual_ ? -1 : 0;
+    changed_ = now != 0 && now == change_ ? changed_ + 1 : now != 0 ? 1 : 0;
+    change_ = now;
+    return changed_ >= kWindowsToChange && rested_ >= rest_ / kEarliest;
   }
 
   /// The other way has just been tried.
-  std::uint32_t decide() noexcept {
+  void decide() noexcept {
     const bool other_is_staged = staged_.load(std::memory_order_relaxed);
     const bool is_better =
         other_is_staged ? other_ < kept_ * (1 + kClearly) : other_ * (1 + kClearly) < kept_;
     rest_ = is_better ? kLeastRest : std::min(2 * rest_, kMostRest);
     if (!is_better) turn();
-    return rest_;
+    usual_ = is_better ? other_ : kept_;
+    rested_ = 0;
+    changed_ = change_ = 0;
   }
 
   void turn() noexcept {
@@ -127,11 +159,12 @@ class alignas(64) LocalityPredictor {
   std::atomic<bool> staged_{true};
   std::atomic<bool> looks_{false};  // a thread is in look(), and has the rest
   Phase phase_ = Phase::kRest;
-  std::uint8_t windows_ = 0;
-  std::uint32_t rest_ = kLeastRest;
+  int windows_ = 0;
+  std::uint32_t rest_ = kLeastRest, rested_ = kLeastRest;  // messages; the first trial comes at once
+  int change_ = 0, changed_ = 0;  // in which direction, and how many windows in a row
   std::uint64_t begin_sent_ = 0;
   Time begin_;
-  double kept_ = 0, other_ = 0;  // nanoseconds a byte
+  double kept_ = 0, other_ = 0, usual_ = 0;  // nanoseconds a byte
 };
 
 }  // namespace clump::net

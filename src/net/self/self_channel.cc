@@ -1,10 +1,12 @@
 #include "net/self/self_channel.h"
 
 #include <algorithm>
+#include <memory>
 #include <mutex>
 
 #include "fiber/fiber.h"
 #include "fiber/own_worker.h"
+#include "net/locality_predictor.h"
 
 namespace clump::net {
 

@@ -20,10 +20,11 @@
 #include "base/mutex.h"
 #include "net/channel.h"
 #include "net/lane.h"
-#include "net/locality_predictor.h"
 #include "net/staging_buffers.h"
 
 namespace clump::net {
+
+class LocalityPredictor;
 
 class SelfChannel final : public Channel {
  public:
