@@ -48,7 +48,7 @@ class alignas(64) LocalityPredictor {
   /// does something else now. No trial comes before this part of the rest.
   static constexpr double kChanged = 1.25;
   static constexpr int kWindowsToChange = 2;
-  static constexpr std::uint32_t kEarliest = 8;
+  static constexpr std::uint32_t kEarliest = 4;
   /// Of each way. The fastest one counts, because a window may have a pause of the program in it.
   static constexpr int kWindows = 3;
   /// Copying together has to be faster by this part: without a difference that can be measured, programs that

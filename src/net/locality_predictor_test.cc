@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
 #include <thread>
+#include <utility>
 
 namespace clump::net {
 namespace {
@@ -91,6 +93,35 @@ TEST(LocalityPredictor, DoesNotTryAllTheTimeWhereNoTimeIsUsual) {
     staged += program.send(1000);
   }
   EXPECT_GT(staged, 95'000);
+}
+
+/// Which part of the messages goes the slower way, if each takes `factor(random)` times as long.
+template <typename Factor>
+double part_in_slower_way(int staged, int together, Factor factor) {
+  constexpr int kMessages = 60'000, kSeeds = 6;
+  int slower = 0;
+  for (unsigned seed = 1; seed <= kSeeds; ++seed) {
+    std::minstd_rand random(seed * 97);
+    Program program;
+    for (int i = 0; i < kMessages; ++i) {
+      const int times = factor(random);
+      program.staged = nanoseconds(staged * times);
+      program.together = nanoseconds(together * times);
+      slower += (program.send(1) == 1) == (staged > together) ? 1 : 0;
+    }
+  }
+  return slower / double{kMessages * kSeeds};
+}
+
+// Seeded, so it comes to the same each time.
+TEST(LocalityPredictor, IsSeldomWrongWhereTimesScatter) {
+  for (const auto& [staged, together] : {std::pair{8000, 16'000}, std::pair{16'000, 8000}}) {
+    int spell = 1;  // for 200 messages on average all take three times as long
+    const auto spells = [&](auto& random) { return random() % 200 == 0 ? spell = 4 - spell : spell; };
+    EXPECT_LT(part_in_slower_way(staged, together, spells), 0.05) << staged;
+    const auto outliers = [](auto& random) { return random() % 30 == 0 ? 20 : 1; };
+    EXPECT_LT(part_in_slower_way(staged, together, outliers), 0.05) << staged;
+  }
 }
 
 // A pause in some of the windows says nothing of the messages.
