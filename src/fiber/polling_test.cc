@@ -13,6 +13,8 @@
 namespace clump::fiber {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr int kPolls = 20'000;
 
 /// How often the core is offered in so many polls, each of which begins so long after the one before.
@@ -21,7 +23,7 @@ double offers_a_poll(std::chrono::nanoseconds work) {
   std::thread([&] {
     for (int poll = 0; poll < kPolls; ++poll) {
       if (work.count() > 0)
-        for (const auto end = std::chrono::steady_clock::now() + work; std::chrono::steady_clock::now() < end;) {
+        for (const auto end = Clock::now() + work; Clock::now() < end;) {
         }
       look_begins();
       yield_after_empty_poll();
@@ -35,14 +37,15 @@ double offers_a_poll(std::chrono::nanoseconds work) {
 std::chrono::nanoseconds cost_of_clock() {
   std::chrono::nanoseconds least = std::chrono::seconds(1);
   for (int i = 0; i < 1000; ++i) {
-    const auto before = std::chrono::steady_clock::now();
-    least = std::min<std::chrono::nanoseconds>(least, std::chrono::steady_clock::now() - before);
+    const auto before = Clock::now();
+    least = std::min<std::chrono::nanoseconds>(least, Clock::now() - before);
   }
   return least;
 }
 
 TEST(Polling, WhoOnlyPollsOffersTheCoreEachTime) {
-  if (cost_of_clock() > std::chrono::nanoseconds(50)) GTEST_SKIP() << "a look at the clock is as long as work";
+  if (cost_of_clock() > std::chrono::nanoseconds(50))
+    GTEST_SKIP() << "a look at the clock takes as long as work";
   set_spinning(false);
   // Not quite each time: what interrupts the thread looks like work, and then some polls are not measured.
   EXPECT_GT(offers_a_poll({}), 0.5);
