@@ -15,7 +15,7 @@ def shape():
         if name == "received":
             received[int(values[0]), int(values[1])] = [int(value, 16) for value in values[2:]]
         elif name == "algorithm":
-            facts[values[0], int(values[1])] = values[2]
+            facts[values[0], int(values[1])] = " ".join(values[2:])
         else:
             facts[name] = values[0]
     return facts, received

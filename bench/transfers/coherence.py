@@ -45,6 +45,7 @@ class Store:
 
 @dataclasses.dataclass(frozen=True)
 class Exchange:
+    """Stores into a line, and a locked instruction there in the end."""
     line: object
     values: dict
 
@@ -180,16 +181,22 @@ class Machine:
         elif isinstance(step, Read):
             self.read(core, self.line(step.line), core.now, go_on)
         else:
-            core.last_store.follow(lambda stored: self.locked(core, step, max(core.now, stored), go_on))
+            self.locked(core, step, go_on)
 
-    def locked(self, core, step, when, go_on):
+    def locked(self, core, step, go_on):
         line = self.line(step.line)
 
         def change(when):
             before = dict(line.values)
             self.change(line, core, {step.name: before.get(step.name, 0) + 1} if isinstance(step, Add) else step.values, when)
             go_on(when, before)
-        self.own(core, line, when, change)
+
+        def in_order(when):
+            core.last_store.follow(lambda stored: self.own(core, line, max(when, stored), change))
+        if self.at_once and isinstance(step, Exchange):
+            self.own(core, line, core.now, in_order)
+        else:
+            in_order(core.now)
 
     def store(self, core, step):
         line, before, mine = self.line(step.line), core.last_store, Event()

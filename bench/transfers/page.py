@@ -32,7 +32,7 @@ with 16 cores. This page is written by `./dev bench --transfers`.
 - All cores begin at the same time, with a rank each, and have done the same before. Root is rank 0. With more ranks a core Clump's counts stay as they are,
   because only one of them, the leader, deals with other cores.
 - What a team looks like is taken from the library: `team_shape_test.cc` compares `bench/transfers/clump.txt` with teams of 2 to 64 workers that it makes. By its table,
-  these are {FACTS["barrier", 0]}, {FACTS["bcast", 8]}, {FACTS["allreduce", 8]}, and {FACTS["allreduce", 65536]} for 64 KB.
+  the algorithms are *{FACTS["barrier", 0]}*, *{FACTS["bcast", 8]}*, *{FACTS["allreduce", 8]}*, and for 64 KB *{FACTS["allreduce", 65536]}*.
 
 What is compared:
 - *central counter, dissemination, tournament, MCS tree*: barriers as in Mellor-Crummey and Scott, Algorithms for scalable synchronization on shared-memory

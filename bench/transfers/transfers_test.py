@@ -145,7 +145,7 @@ class Collectives(unittest.TestCase):
     def test_clump_has_one_line_for_little_data(self):
         self.assertEqual((clump.FACTS["mail-lines"], clump.FACTS["ring-lines"], clump.FACTS["read-is-apart"]), ("1", "1", "1"))
         self.assertEqual([clump.FACTS["barrier", 0], clump.FACTS["bcast", 8], clump.FACTS["allreduce", 8], clump.FACTS["allreduce", 65536]],
-                         ["shm_barrier", "shm_bcast_ring", "shm_small", "shm_all"], "the simulation is of these")
+                         ["shm barrier", "shm bcast ring", "shm small", "shm all"], "the simulation is of these")
 
     def test_nothing_is_waited_for_in_turn_in_an_exchange(self):
         found = count.count(count.EXCHANGE, 16, 2)

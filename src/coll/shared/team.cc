@@ -209,10 +209,10 @@ void Team::disagree(LocalGroup& group) {
 // Groups above a power of two fold in first: of the first pairs, the lower one lets the upper one speak for
 // it. The order of groups is kept. Returns whether all ranks of the team agree.
 //
-// Each round would wait for three cache lines: the own mailbox, which has to be taken back from the group that
-// has written it before it can be reset, the other group's, and then what that one has sent. So the mailboxes
-// of later rounds are fetched for writing at once, and the own ones are reset at the end. With 64 workers 7
-// instead of 17 transfers follow each other (counted, docs/performance/many-cores.md).
+// Each round would wait for three cache lines: the own mailbox, which has to be taken back from the group
+// that has written it before it can be reset, the other group's, and then what that one has sent. So the
+// mailboxes of later rounds are fetched for writing at once, and the own ones are reset at the end. With 64
+// workers 7 instead of 12 to 17 transfers follow each other (counted, docs/performance/many-cores.md).
 bool Team::tell_each_other(LocalGroup& group, Header header, Value& value) {
   if (group_count_ == 1) return header.alike;
   // Nobody can be two exchanges ahead of another, because each needs everyone.
@@ -272,8 +272,8 @@ void Team::LeaderMailbox::send(const Header& mine, const Value& value) {
   sent.signal();
 }
 
-// What was received stays where it is until the exchange after the next, so `value` may point there. Until then
-// the caller has time to reset `sent`, too.
+// What was received stays where it is until the exchange after the next, so `value` may point there. The
+// caller resets `sent` before the next exchange.
 void Team::LeaderMailbox::receive(Header& mine, Value& value, bool from_lower) {
   sent.wait();
   mine.alike = mine.alike && header.alike && header.call == mine.call && header.bytes == mine.bytes;

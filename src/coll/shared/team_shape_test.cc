@@ -1,6 +1,6 @@
-// The counts of docs/performance/many-cores.md are of a simulation, which is told in a file what a team looks
-// like: who exchanges with whom, what lies in one cache line, which algorithm is selected. This looks at teams
-// as the library makes them, and fails where the file says something else.
+// The counts of docs/performance/many-cores.md are of a simulation (bench/transfers), which is told in a file
+// what a team looks like: who exchanges with whom, what lies in one cache line, which algorithm is selected.
+// This looks at teams as the library makes them, and fails where the file says something else.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -23,20 +23,21 @@ struct TeamShape {
 
   static std::string layout() {
     // What a leader writes for another one of 8 bytes, and what the root of a broadcast of 8 bytes writes.
-    const std::size_t mail = offsetof(Team::LeaderMailbox, data) + 8, notice = offsetof(Team::RingSlot, data) + 8;
+    const std::size_t mail = offsetof(Team::LeaderMailbox, data) + 8;
+    const std::size_t notice = offsetof(Team::RingSlot, data) + 8;
     static_assert(alignof(Team::LeaderMailbox) % kLine == 0 && alignof(Team::RingSlot) % kLine == 0);
-    return fmt::format("mail-lines {}\nring-lines {}\nring-slots {}\nring-batch {}\n", lines(mail), lines(notice),
-                       Team::kRingSlots, Team::kBatch) +
-           fmt::format("read-is-apart {}\n",
-                       static_cast<int>(offsetof(Team::ArgumentSlot, released) / kLine !=
-                                        offsetof(Team::ArgumentSlot, read) / kLine));
+    const bool apart =
+        offsetof(Team::ArgumentSlot, released) / kLine != offsetof(Team::ArgumentSlot, read) / kLine;
+    return fmt::format("mail-lines {}\nring-lines {}\nring-slots {}\nring-batch {}\nread-is-apart {:d}\n",
+                       lines(mail), lines(notice), Team::kRingSlots, Team::kBatch, apart);
   }
 
   /// For each leader the mailboxes that it has received, in the order in which it did: which groups' operands
   /// were new to it. After one allreduce in which group i gives bit i. (A mailbox that was combined with what
   /// comes from groups below has these, too.)
   static std::string received(const Team& team) {
-    const int groups = team.group_count_, folds = team.active_ < groups ? 2 : 0, doubling = team.rounds_ - folds;
+    const int groups = team.group_count_, folds = team.active_ < groups ? 2 : 0;
+    const int doubling = team.rounds_ - folds;
     std::string text;
     for (int group = 0; group < groups; ++group) {
       text += fmt::format("received {} {}", groups, group);
@@ -91,7 +92,8 @@ std::string exchanges(int workers) {
 TEST(TeamShape, IsWhatTheSimulationIsTold) {
   std::string found = TeamShape::layout();
   found += selected("barrier", Collective::kBarrier, 0) + selected("bcast", Collective::kBroadcast, 8) +
-           selected("allreduce", Collective::kAllreduce, 8) + selected("allreduce", Collective::kAllreduce, 65536);
+           selected("allreduce", Collective::kAllreduce, 8) +
+           selected("allreduce", Collective::kAllreduce, 65536);
   for (const int workers : kWorkers) found += exchanges(workers);
   if (const char* const file = std::getenv("CLUMP_WRITE_SHAPE")) std::ofstream(file) << found;
   std::ifstream file(CLUMP_SHAPE);
