@@ -202,9 +202,9 @@ class Page(unittest.TestCase):
             return count.Way(name, count.alike(program))
         ours, worse, better = way(count.CLUMP, 2, 1), way("slow", 3, 3), way("quick", 1, 0)
         self.assertIn("Clump against the best published way: *at once* 106 against 115 (slow) and *in turn* 106 against 115 (slow). None of them is better",
-                      page.verdict("barrier", [ours, worse]))
-        self.assertIn("106 against 101 (quick)", page.verdict("barrier", [ours, worse, better]))
-        self.assertIn("**Here a published way is better.**", page.verdict("barrier", [ours, worse, better]))
+                      page.verdict([ours, worse], 8))
+        self.assertIn("106 against 101 (quick)", page.verdict([ours, worse, better], 8))
+        self.assertIn("**Here a published way is better.**", page.verdict([ours, worse, better], 8))
 
 
 if __name__ == "__main__":
