@@ -23,7 +23,7 @@ constexpr std::chrono::nanoseconds kWork{80};
 // of processes with their caches costs; and so does one that has a core of its own.
 constexpr std::chrono::microseconds kBetweenOffers{10};
 // Of so many polls of such a rank one looks at the clock.
-constexpr int kPollsPerTime = 8;
+constexpr int kPollsPerTime = 4;
 
 /// Of a thread of control.
 struct Pace {
