@@ -41,7 +41,7 @@ def exchange(number, groups, operation, ahead=True, resets_last=True, arrivals=N
     def receive(turn):
         (mail,) = yield Wait([(("mail", number, turn, parity), lambda values: values.get("sent") == operation)])
         reset = Store(("mail", number, turn, parity), {"sent": 0})
-        if resets_last:
+        if resets_last and turn < rounds:   # those of groups that fold are reset at once
             resets.append(reset)
         else:
             yield reset
@@ -58,7 +58,7 @@ def exchange(number, groups, operation, ahead=True, resets_last=True, arrivals=N
     partners = [self ^ 1 << turn for turn in range(rounds)]
     peers = [2 * partner + 1 if partner < extra else partner + extra for partner in partners]
     if ahead:
-        for turn, peer in enumerate(peers):
+        for turn, peer in list(enumerate(peers))[1:]:
             yield Prefetch(("mail", peer, turn, parity))
     for turn, peer in enumerate(peers):
         yield from send(peer, turn)

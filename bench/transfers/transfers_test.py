@@ -13,7 +13,8 @@ def alone(machine, *steps, core=0):
     """One core does that; its path."""
     def program(number):
         if number == core:
-            yield from steps
+            for step in steps:   # a tuple cannot be sent answers, so no "yield from"
+                yield step
     return machine.run(program)[core]
 
 
@@ -95,10 +96,9 @@ class Lines(unittest.TestCase):
                     yield Exchange(("to", 1 - number), {"turn": turn})
                 elif number < 2:
                     yield Wait([(("to", number), lambda values, turn=turn: values.get("turn") == turn)])
-        self.machine.run(program)
-        before = self.machine.transfers()
-        self.assertEqual(max(self.machine.run(program)).time, 1, "the first one finds that it has come, and so on")
-        self.assertGreaterEqual(before.near, 20 - 2)
+        for times in (1, 2):
+            self.assertEqual(max(self.machine.run(program)).time, 2 * 10, "ten ways: the line is taken from who waits for it, and read again")
+            self.assertEqual(self.machine.transfers(), Transfers(20 * times, 20 * times, 0))
 
 
 def ends_with_late_core(program, workers, domains, late, at_once, begin=1000):
@@ -170,8 +170,8 @@ class Collectives(unittest.TestCase):
 class LargeAllreduce(unittest.TestCase):
     def test_slices_are_read_and_written_once(self):
         found = count.volume(count.CLUMP, 8, 1)
-        # To combine, to write results, to read them, to write operands: each for all but the own one; operands lie with those who have read them.
-        self.assertEqual(found.near, 7 + 7 + 7 + 8)
+        # To combine, to write results, to read them, to write operands: each for all but the own one, which nobody else has read or written.
+        self.assertEqual(found.near, 7 + 7 + 7 + 7)
         self.assertEqual(found.far, 0)
 
     def test_halving_crosses_between_domains_with_little(self):
