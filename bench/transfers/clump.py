@@ -27,7 +27,7 @@ SLOTS, BATCH = int(FACTS["ring-slots"]), int(FACTS["ring-batch"])
 
 def exchange(number, groups, operation, ahead=True, resets_last=True, arrivals=None):
     """Team::tell_each_other, which is the barrier and, with operands in the mail, the allreduce of 8 B. A mailbox is a line. `arrivals` gets the groups
-    that came in each. `ahead`: the mailboxes of others are fetched for writing at the beginning; `resets_last`: the own ones are reset when all have
+    that came in each. `ahead`: the mailboxes of later rounds are fetched for writing at the beginning; `resets_last`: the own ones are reset when all have
     come. (Both since 27 November 2026.)"""
     known, parity, resets = {number}, operation % 2, []
     arrived = [] if arrivals is None else arrivals
@@ -58,8 +58,8 @@ def exchange(number, groups, operation, ahead=True, resets_last=True, arrivals=N
     partners = [self ^ 1 << turn for turn in range(rounds)]
     peers = [2 * partner + 1 if partner < extra else partner + extra for partner in partners]
     if ahead:
-        for turn, peer in list(enumerate(peers))[1:]:
-            yield Prefetch(("mail", peer, turn, parity))
+        for turn in range(1, rounds):
+            yield Prefetch(("mail", peers[turn], turn, parity))
     for turn, peer in enumerate(peers):
         yield from send(peer, turn)
         yield from receive(turn)

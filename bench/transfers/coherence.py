@@ -8,13 +8,13 @@ it writes while it has the line.
 
 What cores do at the same time lies between two bounds:
 - `in turn`: a domain gives a line to one of its cores at a time, and gets it from elsewhere when no other domain does; a core asks for one line at a
-  time to read, and for one to write;
+  time to read, for one to write, and for one to prefetch;
 - `at once`: any number of cores get a line at the same time, and a core asks at once for all lines that it is going to look at, and for those that
   it has stored to. Writes of one line are in turn even so.
 
 A program is a generator that yields what is below, and gets the answer. A Store goes on at once and becomes visible when the stores before it are, as
 on x86; an Exchange or Add (a locked instruction) waits until all of the core's stores are visible. Who waits for a value has the line until
-somebody writes it, and then reads it again.
+somebody writes or prefetches it, and then reads it again.
 """
 
 import dataclasses
@@ -125,7 +125,7 @@ class Core:
 
     def restart(self):
         self.now = START
-        self.last_store = Event(START)
+        self.last_store = self.last_prefetch = Event(START)
 
 
 class Machine:
@@ -172,7 +172,7 @@ class Machine:
             self.store(core, step)
             self.at(core.now, go_on)
         elif isinstance(step, Prefetch):
-            self.own(core, self.line(step.line), core.now, lambda _: None)
+            self.prefetch(core, self.line(step.line))
             self.at(core.now, go_on)
         elif isinstance(step, Work):
             self.at(core.now._replace(time=core.now.time + step.time), go_on)
@@ -213,6 +213,15 @@ class Machine:
         else:
             in_order(core.now)
 
+    def prefetch(self, core, line):
+        asked, before, mine = core.now, Event(START) if self.at_once else core.last_prefetch, Event()
+        core.last_prefetch = mine
+
+        def have(when):
+            self.wake_others(line, core, when)
+            mine.happen(when)
+        before.follow(lambda fetched: self.own(core, line, max(asked, fetched), have))
+
     def own(self, core, line, when, done):
         """done(when) when the core has the line alone."""
         def begin(when):
@@ -235,6 +244,11 @@ class Machine:
 
     def change(self, line, core, values, when):
         line.values.update(values)
+        self.wake_others(line, core, when)
+
+    @staticmethod
+    def wake_others(line, core, when):
+        """Who waits has lost the line."""
         woken = [wake for other, wake in line.sleepers if other is not core]
         line.sleepers = [sleeper for sleeper in line.sleepers if sleeper[0] is core]
         for wake in woken:
