@@ -4,7 +4,7 @@ import dataclasses
 import functools
 
 from . import clump, published
-from .coherence import FAR, NEAR, Machine
+from .coherence import FAR, NEAR, Machine, Work
 
 WORKERS = (1, 2, 4, 8, 16, 32, 64)
 DOMAINS = (1, 2, 4, 8)
@@ -70,6 +70,26 @@ def count(way, workers, domains):
         times[at_once] = sum(run(operation) for operation in range(way.period + 1, 2 * way.period + 1)) / way.period
         after = machine.transfers()
     return Count((after.near - before.near) / way.period, (after.far - before.far) / way.period, times[False], times[True])
+
+
+LATE = 1000   # near transfers: until then the others have done what they can
+
+
+def ends_with_late_core(program, workers, domains, late, at_once):
+    """When each core ends the second operation, if one begins it at LATE."""
+    machine = Machine(workers, domains, at_once)
+    machine.run(lambda number: program(number, workers, 1))
+
+    def second(number):
+        if number == late:
+            yield Work(LATE)
+        yield from program(number, workers, 2)
+    return [path.time for path in machine.run(second)]
+
+
+def time_of_late_core(way, workers, domains, at_once):
+    """From the time that core 0 begins, for which the others wait, until all are through."""
+    return max(ends_with_late_core(way.make(workers, domains), workers, domains, 0, at_once)) - LATE
 
 
 @dataclasses.dataclass(frozen=True)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from .clump import FACTS
 from .coherence import FAR
-from .count import CLUMP, DOMAINS, LARGE, OF_A_DOMAIN, OPERATIONS, OURS, WORKERS, count, volume
+from .count import BEFORE, CLUMP, DOMAINS, EXCHANGE, LARGE, OF_A_DOMAIN, OPERATIONS, OURS, WORKERS, count, time_of_late_core, volume
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "lab"))
@@ -27,7 +27,7 @@ with 16 cores. This page is written by `./dev bench --transfers`.
   concerned are of the same cache domain (cores with a last-level cache in common), otherwise *far*. A far one takes {FAR} times as long: time is told in
   near transfers.
 - **Time** is counted under two assumptions, and caches and cores of today are between these. *In turn*: a line goes to one core of a domain at a time, and to one
-  domain at a time, and a core asks for one line after the other. *At once*: any number of cores get a line together, and a core asks for all lines that
+  domain at a time, and a core asks for one line after the other to read, to write and to prefetch. *At once*: any number of cores get a line together, and a core asks for all lines that
   it needs without waiting. Mostly the second one is faster; where cores that wait read a line more often in vain then, it is slower.
 - All cores begin at the same time, with a rank each, and have done the same before. Root is rank 0. With more ranks a core Clump's counts stay as they are,
   because only one of them, the leader, deals with other cores.
@@ -47,13 +47,14 @@ What is compared:
 
 NOTES = {
     "barrier": """
-Leaders exchange by recursive doubling, and each mailbox has one writer and one reader, so both assumptions give the same: nobody waits for anything but the line that is to
-come. Trees move fewer lines in all, {best_far:.0f} of them between domains against Clump's {far:.0f}, because only leaders of domains talk across. That costs no time here, as each core waits
+Leaders exchange by recursive doubling, and each mailbox has one writer and one reader, so the two assumptions differ only in how soon mailboxes of other domains are fetched
+ahead: nobody waits for anything but the line that is to come. Trees move fewer lines in all, {best_far:.0f} of them between domains against Clump's {far:.0f}, because only leaders of domains talk across. That costs no time here, as each core waits
 for its own lines only; on a machine whose way between domains is full, it does.
 
 Before these counts, each round waited for three lines: the own mailbox that was to be reset, the other one, and what came then. Now mailboxes of later rounds are
 fetched for writing when the exchange begins, and the own ones are reset when it is over (`Team::tell_each_other`). With two workers, which have one round, nothing is different.
-If others wait at their mailboxes already, they lose them, and fetch them again: then the last one to come has about the path that it had before.
+If the others wait at their mailboxes already when the last one comes, they fetch these back, and fetching them ahead was in vain: from then until all are through it takes
+{late_now} (*at once*) to {late_now_in_turn} (*in turn*), and {late_before} to {late_before_in_turn} before these counts.
 """,
     "bcast": """
 All read one line, which the root has written, and nobody waits for it to be read but before every eighth broadcast. Time is that until the last core is through, the root
@@ -146,14 +147,19 @@ def large_lines():
     yield from ["", "![time of the busiest core in a large allreduce, by cache domains](many-cores-large.svg)", ""]
 
 
+def times_of_late_core():
+    return {name + ("" if at_once else "_in_turn"): time_of_late_core(way, MOST, DOMAINS[-1], at_once)
+            for name, way in (("late_now", EXCHANGE), ("late_before", BEFORE)) for at_once in (True, False)}
+
+
 def pages():
     """{file's name: text}"""
-    files, lines = {}, [INTRODUCTION]
+    files, lines, late = {}, [INTRODUCTION], times_of_late_core()
     for operation, ways in OPERATIONS.items():
         ours = count(ways[0], MOST, DOMAINS[-1])
         best_far = min(count(way, MOST, DOMAINS[-1]).far for way in ways if way.name not in OURS)
         lines += [f"## {TITLES[operation]}", "", verdict(ways, DOMAINS[-1]), verdict(ways, 1), "", f"In {DOMAINS[-1]} domains:", "", *transfers_table(ways), *domains_table(ways),
-                  NOTES[operation].format(best_far=best_far, far=ours.far).strip(), ""]
+                  NOTES[operation].format(best_far=best_far, far=ours.far, **late).strip(), ""]
         for assumption, words in ASSUMPTIONS.items():
             name = f"many-cores-{operation}-{words.replace(' ', '-')}.svg"
             files[name] = chart(operation, ways, assumption)

@@ -68,6 +68,27 @@ class Lines(unittest.TestCase):
         self.assertEqual(alone(self.machine, Prefetch("a"), Work(9), Exchange("a", {})), Transfers(9, 0, 0))
         self.assertEqual(self.machine.cores[0].transfers, Transfers(FAR, 0, 1))
 
+    def test_in_turn_one_line_is_fetched_ahead_at_a_time(self):
+        for at_once, longest in ((False, 2 * FAR), (True, FAR)):
+            machine = Machine(8, 2, at_once)
+            alone(machine, Store("a", {}), Store("b", {}), core=4)
+            self.assertEqual(alone(machine, Prefetch("a"), Prefetch("b"), Work(FAR), Exchange("b", {})).time, longest)
+
+    def test_who_waits_takes_a_line_back_that_is_fetched_ahead(self):
+        for at_once in (False, True):
+            machine = Machine(8, 2, at_once)
+
+            def program(number):
+                if number == 0:
+                    yield Work(5)
+                    yield Prefetch("a")
+                    yield Work(5)
+                    yield Exchange("a", {"x": 1})
+                elif number == 1:
+                    yield Wait([("a", lambda values: "x" in values)])
+            self.assertEqual([path.time for path in machine.run(program)[:2]], [11, 12])
+            self.assertEqual(machine.transfers(), Transfers(4, 4, 0), "fetched, read in vain, taken again, read")
+
     def test_readers_of_one_line(self):
         def program(number):
             if number:
@@ -101,36 +122,24 @@ class Lines(unittest.TestCase):
             self.assertEqual(self.machine.transfers(), Transfers(20 * times, 20 * times, 0))
 
 
-def ends_with_late_core(program, workers, domains, late, at_once, begin=1000):
-    """When each core ends the second operation, if one begins so late."""
-    machine = Machine(workers, domains, at_once)
-    machine.run(lambda number: program(number, workers, 1))
-
-    def second(number):
-        if number == late:
-            yield Work(begin)
-        yield from program(number, workers, 2)
-    return [path.time for path in machine.run(second)]
-
-
 class Collectives(unittest.TestCase):
     def each(self, operation):
         for way in count.OPERATIONS[operation]:
             for workers, domains in ((2, 1), (8, 2), (12, 3)):
                 for at_once in (False, True):
                     with self.subTest(way=way.name, workers=workers, at_once=at_once):
-                        yield lambda late, way=way, workers=workers, domains=domains, at_once=at_once: ends_with_late_core(
+                        yield lambda late, way=way, workers=workers, domains=domains, at_once=at_once: count.ends_with_late_core(
                             way.make(workers, domains), workers, domains, late, at_once), workers
 
     def test_nobody_leaves_before_the_last_has_come(self):
         for operation in ("barrier", "allreduce"):
             for ends, workers in self.each(operation):
                 for late in {0, 1, workers - 1}:
-                    self.assertGreaterEqual(min(ends(late)), 1000)
+                    self.assertGreaterEqual(min(ends(late)), count.LATE)
 
     def test_nobody_has_a_broadcast_before_the_root_has_come(self):
         for ends, _ in self.each("bcast"):
-            self.assertGreaterEqual(min(ends(0)), 1000)
+            self.assertGreaterEqual(min(ends(0)), count.LATE)
 
     def test_clump_exchanges_what_the_library_does(self):
         sizes = {groups for groups, _ in clump.RECEIVED}
@@ -147,9 +156,21 @@ class Collectives(unittest.TestCase):
         self.assertEqual([clump.FACTS["barrier", 0], clump.FACTS["bcast", 8], clump.FACTS["allreduce", 8], clump.FACTS["allreduce", 65536]],
                          ["shm barrier", "shm bcast ring", "shm small", "shm all"], "the simulation is of these")
 
-    def test_nothing_is_waited_for_in_turn_in_an_exchange(self):
+    def test_only_fetching_ahead_is_in_turn_in_an_exchange(self):
+        found = count.count(count.EXCHANGE, 16, 1)
+        self.assertEqual((found.at_once, found.in_turn), (5, 5), "the other mailbox, and then the own one in each of four rounds")
+        # Of the last round it is far. It comes when the other two have come, at 2 + FAR; at once it has come when it is needed, at 4.
         found = count.count(count.EXCHANGE, 16, 2)
-        self.assertEqual(found.in_turn, found.at_once)
+        self.assertEqual((found.at_once, found.in_turn), (4 + FAR, 2 + FAR + FAR))
+
+    def test_fetching_ahead_is_in_vain_where_the_others_wait(self):
+        def late(way, domains):
+            return tuple(count.time_of_late_core(way, 16, domains, at_once) for at_once in (True, False))
+        # Each of four rounds takes a mailbox from who waits, and that one reads it.
+        self.assertEqual(late(count.EXCHANGE, 1), (4 * 2, 4 * 2))
+        self.assertEqual(late(count.BEFORE, 2)[0], 3 * 2 + 2 * FAR)
+        # The far one comes at FAR, or in turn after two others, is fetched back, taken again, and read.
+        self.assertEqual(late(count.EXCHANGE, 2), (4 * FAR, 2 + 4 * FAR))
 
     def test_clump_fetches_ahead_and_resets_last(self):
         now, before = count.count(count.EXCHANGE, 16, 2), count.count(count.BEFORE, 16, 2)

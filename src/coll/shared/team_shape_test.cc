@@ -10,6 +10,7 @@
 #include <numeric>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "base/types.h"
 #include "coll/shared/team_state.h"
@@ -33,32 +34,43 @@ struct TeamShape {
   }
 
   /// For each leader the mailboxes that it has received, in the order in which it did: which groups' operands
-  /// were new to it. After one allreduce in which group i gives bit i. (A mailbox that was combined with what
-  /// comes from groups below has these, too.)
+  /// were new to it. After one allreduce in which group i gives bit i.
   static std::string received(const Team& team) {
     const int groups = team.group_count_, folds = team.active_ < groups ? 2 : 0;
     const int doubling = team.rounds_ - folds;
     std::string text;
     for (int group = 0; group < groups; ++group) {
-      text += fmt::format("received {} {}", groups, group);
-      std::uint64_t known = std::uint64_t{1} << group;
+      std::vector<std::uint64_t> found;
       const auto look = [&](int round) {
         const Team::LeaderMailbox& mailbox = team.mailbox(group, round, 0);
-        if (mailbox.header.call == PackedSignature()) return;
-        std::uint64_t content;
-        std::memcpy(&content, mailbox.data, sizeof content);
-        text += fmt::format(" {:x}", content & ~known);
-        known |= content;
+        if (mailbox.header.call != PackedSignature()) std::memcpy(&found.emplace_back(), mailbox.data, kWord);
       };
       if (folds != 0) look(doubling);
       for (int round = 0; round < doubling; ++round) look(round);
       if (folds != 0) look(doubling + 1);
-      text += "\n";
+      text += fmt::format("received {} {}{}\n", groups, group, as_sent(std::uint64_t{1} << group, found));
     }
     return text;
   }
 
  private:
+  static constexpr std::size_t kWord = sizeof(std::uint64_t);
+
+  /// Leaders combine in their mailboxes (LeaderMailbox::receive). What a lower group has sent is as it came.
+  /// What a higher one has sent was combined with what the leader had, and then with what lower ones sent.
+  static std::string as_sent(std::uint64_t own, const std::vector<std::uint64_t>& found) {
+    std::string text;
+    std::uint64_t known = own;
+    for (auto mailbox = found.begin(); mailbox != found.end(); ++mailbox) {
+      std::uint64_t sent = *mailbox & ~known;
+      for (auto later = mailbox + 1; later != found.end(); ++later)
+        if ((*later & own) == 0) sent &= ~*later;
+      text += fmt::format(" {:x}", sent);
+      known |= sent;
+    }
+    return text;
+  }
+
   static std::size_t lines(std::size_t bytes) { return (bytes + kLine - 1) / kLine; }
 };
 
