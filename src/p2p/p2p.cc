@@ -4,6 +4,7 @@
 
 #include "core/rank.h"
 #include "fiber/own_worker.h"
+#include "fiber/polling.h"
 #include "fiber/rank_callbacks.h"
 #include "p2p/matcher.h"
 
@@ -89,6 +90,7 @@ void ReceiveOperation::before_wait(WaitsFor what) {
 }
 
 void poll(core::Rank& rank) {
+  fiber::look_begins();
   for (const auto& channel : rank.world.channels) channel->poll(rank.number);
   rank.callbacks.run();
 }

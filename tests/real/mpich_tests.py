@@ -22,6 +22,7 @@ FOLDERS = ["attr", "coll", "comm", "datatype", "errhan", "group", "info", "init"
            "threads/coll", "threads/comm", "threads/init", "threads/mpi_t", "threads/part", "threads/pt2pt", "threads/rma", "threads/spawn",
            "errors/attr", "errors/basic", "errors/coll", "errors/comm", "errors/datatype", "errors/group", "errors/io", "errors/pt2pt", "errors/rma", "errors/topo"]
 NATIVE = {"mpich": ["mpiexec"], "openmpi": ["mpiexec", "--oversubscribe", "--allow-run-as-root"]}  # how a family's own job is started
+NOT_COMPILED = "this family's compiler does not make it: a test of what --enable-strictmpi leaves out, or of what the family lacks"
 MANY = 100_000  # messages of so many random datatypes, thousands of times
 
 
@@ -56,7 +57,7 @@ class Suite:
         tests, differences = place.folder / "test/mpi", read_differences(self.family)
         for folder in FOLDERS:
             for name, line in tests_of(tests / folder):
-                yield make_check(place, folder, name, line, differences)
+                yield make_check(place, folder, name, line, differences, self.family)
                 if self.family:
                     yield native_check(place, folder, name, line, self.family)
 
@@ -98,17 +99,20 @@ def in_words(outcome):
     return outcome.verdict + (f": {outcome.reason}" if outcome.reason else "").replace("|", "\\|").replace("\n", " ")
 
 
-def make_check(place, folder, name, line, differences):
+def make_check(place, folder, name, line, differences, family):
     program, _, settings = line
     where = place.folder / "test/mpi" / folder
-    skip = next((reason for pattern, reason in differences if fnmatch.fnmatch(f"{folder}/{program}", pattern)), "")
-    return check_of(place, folder, name, line, [place.bin / "mpiexec"], skip or why_not_run(settings) or unbuilt_functions(place, where, program))
+    skip = next((reason for pattern, reason in differences if fnmatch.fnmatch(f"{folder}/{program}", pattern)), "") or why_not_run(settings)
+    if family and not (where / program).exists():
+        skip = skip or NOT_COMPILED
+    return check_of(place, folder, name, line, [place.bin / "mpiexec"], skip or unbuilt_functions(place, where, program))
 
 
 def native_check(place, folder, name, line, family):
     """The same under the family's own mpiexec and library."""
     launcher, *options = NATIVE[family]
-    return check_of(place, folder, name, line, [place.peers / family / "bin" / launcher, *options], why_not_run(line[2]), way=family,
+    skip = why_not_run(line[2]) or ("" if (place.folder / "test/mpi" / folder / line[0]).exists() else NOT_COMPILED)
+    return check_of(place, folder, name, line, [place.peers / family / "bin" / launcher, *options], skip, way=family,
                     environment=VARIABLES.get(family, {}))
 
 
