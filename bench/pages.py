@@ -5,8 +5,8 @@ usage: pages.py FILE...              writes the tables
        pages.py FILE... --check      fails where they are not what would be written
 
 Between `<!-- speed: written by bench/pages.py -->` and `<!-- speed: end -->` comes the short table of ROWS, for the README; between the same with
-`results` for `speed` all that was measured, with `imbalance` what docs/results/imbalance says of examples/imbalance.c. docs/results has copies of what ./dev bench wrote (build/bench/results.json): one for each
-machine and day that is worth to be kept."""
+`results` for `speed` all that was measured, with `imbalance` what docs/results/imbalance says of examples/imbalance.c. docs/results
+has copies of what ./dev bench wrote (build/bench/results.json): one for each machine and day that is worth to be kept."""
 
 import argparse
 import json

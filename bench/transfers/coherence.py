@@ -13,7 +13,7 @@ What cores do at the same time lies between two bounds:
   it has stored to. Writes of one line are in turn even so.
 
 A program is a generator that yields what is below, and gets the answer. A Store goes on at once and becomes visible when the stores before it are, as
-on x86; an Exchange or Add (a locked instruction) waits until all of the core's stores are visible. Who waits for a value has the line until
+on x86; an Exchange or Add (a locked instruction) waits until all of the core's stores are visible. A core that waits for a value has the line until
 somebody writes or prefetches it, and then reads it again.
 """
 
@@ -248,7 +248,7 @@ class Machine:
 
     @staticmethod
     def wake_others(line, core, when):
-        """Who waits has lost the line."""
+        """The cores that wait have lost the line."""
         woken = [wake for other, wake in line.sleepers if other is not core]
         line.sleepers = [sleeper for sleeper in line.sleepers if sleeper[0] is core]
         for wake in woken:

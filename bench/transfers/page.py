@@ -68,7 +68,7 @@ The exchange of the barrier, with operands in the mail. Every leader has the res
 LARGE_NOTE = """
 Each rank combines a slice of all operands and writes the result to all ([decision 008](../decisions/008-team-collectives.md)). **Published ways are better in this count**, in two respects:
 - *In one domain* the busiest core of {best_one} has {one_its} transfers to wait for, Clump's {one_ours}. Clump's results are written into the buffers of all, and come back when their owners
-  read them: two transfers, where fetching a result takes one. Who does not read results soon has no second one.
+  read them: two transfers, where fetching a result takes one. A rank that does not read its result soon has no second one.
 - *In {domains} domains* slices cross for nearly every rank: {ours:.0f} far transfers for each line of the message, {best:.0f} with {best_all}, whose busiest core has {times:.2f} times less to wait for.
   Operands of a domain would have to be combined within it first, in buffers of their own, then across, in the order of operands from the last rank to the first.
 

@@ -21,9 +21,6 @@ inline void look_begins() noexcept {
     detail::note_look();
 }
 
-/// Whether each rank of this process has a core of its own: set_spinning() in completion.h.
-bool is_spinning() noexcept;
-
 /// How often the calling thread of control has offered its core to the kernel because of empty polls.
 CLUMP_HOST_API std::uint64_t offers_after_empty_polls() noexcept;
 

@@ -1,5 +1,5 @@
-// What threads do that poll for nothing. They are kernel threads here: fibers of a process that shares its
-// cores do the same, after they have let one another run.
+// How often polls that find nothing offer the core. The threads are kernel threads here: fibers of a process
+// that shares its cores do the same, after they have let one another run.
 #include "fiber/polling.h"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ std::chrono::nanoseconds cost_of_clock() {
   return least;
 }
 
-TEST(Polling, WhoOnlyPollsOffersTheCoreEachTime) {
+TEST(Polling, ARankThatOnlyPollsOffersTheCoreEachTime) {
   if (cost_of_clock() > std::chrono::nanoseconds(40))
     GTEST_SKIP() << "a look at the clock takes as long as work";
   set_spinning(false);
@@ -51,17 +51,17 @@ TEST(Polling, WhoOnlyPollsOffersTheCoreEachTime) {
   EXPECT_GT(offers_a_poll({}), 0.5);
 }
 
-TEST(Polling, WhoWorksBetweenPollsKeepsTheCore) {
+TEST(Polling, ARankThatWorksBetweenPollsKeepsTheCore) {
   set_spinning(false);
   EXPECT_LT(offers_a_poll(std::chrono::nanoseconds(500)), 0.25);
 }
 
-TEST(Polling, WhoWorksForLongOffersTheCoreNowAndThen) {
+TEST(Polling, ARankThatWorksForLongOffersTheCoreNowAndThen) {
   set_spinning(false);
   EXPECT_GT(offers_a_poll(std::chrono::microseconds(20)), 0.05);
 }
 
-TEST(Polling, WhoHasACoreOffersItNowAndThen) {
+TEST(Polling, ARankWithACoreOfItsOwnOffersItNowAndThen) {
   set_spinning(true);
   EXPECT_GT(offers_a_poll({}), 0);
   EXPECT_LT(offers_a_poll({}), 0.25);

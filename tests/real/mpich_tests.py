@@ -22,7 +22,6 @@ FOLDERS = ["attr", "coll", "comm", "datatype", "errhan", "group", "info", "init"
            "threads/coll", "threads/comm", "threads/init", "threads/mpi_t", "threads/part", "threads/pt2pt", "threads/rma", "threads/spawn",
            "errors/attr", "errors/basic", "errors/coll", "errors/comm", "errors/datatype", "errors/group", "errors/io", "errors/pt2pt", "errors/rma", "errors/topo"]
 NATIVE = {"mpich": ["mpiexec"], "openmpi": ["mpiexec", "--oversubscribe", "--allow-run-as-root"]}  # how a family's own job is started
-NOT_COMPILED = "this family's compiler does not make it: a test of what --enable-strictmpi leaves out, or of what the family lacks"
 MANY = 100_000  # messages of so many random datatypes, thousands of times
 
 
@@ -103,15 +102,15 @@ def make_check(place, folder, name, line, differences, family):
     program, _, settings = line
     where = place.folder / "test/mpi" / folder
     skip = next((reason for pattern, reason in differences if fnmatch.fnmatch(f"{folder}/{program}", pattern)), "") or why_not_run(settings)
-    if family and not (where / program).exists():
-        skip = skip or NOT_COMPILED
+    if family:
+        skip = skip or why_not_compiled(where / program)
     return check_of(place, folder, name, line, [place.bin / "mpiexec"], skip or unbuilt_functions(place, where, program))
 
 
 def native_check(place, folder, name, line, family):
     """The same under the family's own mpiexec and library."""
     launcher, *options = NATIVE[family]
-    skip = why_not_run(line[2]) or ("" if (place.folder / "test/mpi" / folder / line[0]).exists() else NOT_COMPILED)
+    skip = why_not_run(line[2]) or why_not_compiled(place.folder / "test/mpi" / folder / line[0])
     return check_of(place, folder, name, line, [place.peers / family / "bin" / launcher, *options], skip, way=family,
                     environment=VARIABLES.get(family, {}))
 
@@ -122,6 +121,11 @@ def check_of(place, folder, name, line, launcher, skip, **more):
     arguments = [value for key, value in settings if key == "arg"]
     return Check(folder, name, [*launcher, "-n", ranks, where / program, *arguments], where, JUDGES[options.get("resultTest", "")], skip,
                  min(60, int(options.get("timeLimit", 60))), **more)
+
+
+def why_not_compiled(program):
+    """Of a family's compiler. What ours does not compile fails."""
+    return "" if program.exists() else "this family's compiler does not make it: a test of what --enable-strictmpi leaves out, or of what the family lacks"
 
 
 def why_not_run(settings):

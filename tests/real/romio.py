@@ -1,4 +1,4 @@
-"""ROMIO's own tests (src/mpi/romio/test in MPICH's sources), each started as its runtests starts it, on files of any MPI-IO library.
+"""ROMIO's own tests (src/mpi/romio/test in MPICH's sources), each started as its runtests starts it.
 
 Left out are those that a library of the standard cannot pass or that are too large, with the reason in SKIPPED.
 """
@@ -24,7 +24,7 @@ SKIPPED = {
     "large_array": "writes 4 GB and needs 8 GB of memory", "large_file": "writes 4 GB", "i_noncontig": REMOVED, "noncontig": REMOVED,
     "noncontig_coll": REMOVED, "noncontig_coll2": REMOVED,
 }  # fmt: skip
-# The requests of ROMIO before MPI-2 had its own are those of MPI now. The sources print an MPI_Offset by a format that configure sets.
+# ROMIO's own requests of the time before MPI-2 are MPI's now.
 DEFINED = ["-DMPIO_USES_MPI_REQUEST", "-DMPIO_Request=MPI_Request"]
 
 
@@ -33,7 +33,7 @@ def build(place):
     tests = folder / "src/mpi/romio/test"
     for name in PROGRAMS:
         source = tests / f"{name}.c"
-        if not source.exists():
+        if not source.exists():  # configure would put in how an MPI_Offset is printed
             source.write_text((tests / f"{name}.c.in").read_text().replace("@LL@", "lld"))
         run_quietly([place.bin / "mpicc", "-O1", "-w", *DEFINED, source, "-o", tests / name], place.logs / f"{name}.txt")
     return version
