@@ -5,8 +5,8 @@ usage: pages.py FILE...              writes the tables
        pages.py FILE... --check      fails where they are not what would be written
 
 Between `<!-- speed: written by bench/pages.py -->` and `<!-- speed: end -->` comes the short table of ROWS, for the README; between the same with
-`results` for `speed` all that was measured. docs/results has copies of what ./dev bench wrote (build/bench/results.json): one for each
-machine and day that is worth to be kept."""
+`results` for `speed` all that was measured, with `imbalance` what docs/results/imbalance says of examples/imbalance.c. docs/results
+has copies of what ./dev bench wrote (build/bench/results.json): one for each machine and day that is worth to be kept."""
 
 import argparse
 import json
@@ -21,7 +21,7 @@ import report
 from report import digits, ratio_text, shown_as
 
 RESULTS = Path(__file__).resolve().parent.parent / "docs" / "results"
-MARKED = re.compile(r"(<!-- (speed|results): written by bench/pages\.py -->\n).*?(<!-- \2: end -->)", re.DOTALL)
+MARKED = re.compile(r"(<!-- (speed|results|imbalance): written by bench/pages\.py -->\n).*?(<!-- \2: end -->)", re.DOTALL)
 NAMES = {"mpich": "MPICH", "openmpi": "Open MPI", "intel": "Intel MPI"}
 
 # What is shown, the bad with the good: (measurement, operation, bytes) and what that is, in words.
@@ -34,7 +34,6 @@ ROWS = [
     (("small-16", "barrier", 0), "barrier, 16 ranks"),
     (("small-16", "allreduce", 8), "allreduce of 8 bytes, 16 ranks"),
     (("halo-16", "halo", 64), "exchange with two neighbours, 16 ranks"),
-    (("halo-16", "halo-allreduce", 64), "the same with an allreduce of 8 bytes"),
     (("matmul-2", "matmul", 0), "matrix product, 2 ranks"),
     (("matmul-8", "matmul", 0), "the same matrices, 8 ranks"),
     (("startup-64", "startup", 0), "start and end of 64 ranks"),
@@ -82,13 +81,26 @@ def whole_table(results):
     return f"{heading(results)}\n\n{table.strip()}"
 
 
+def imbalance_table(results):
+    """How many times the perfect balance of its work an iteration takes; cores: those of each measurement."""
+    medians = medians_of(results)
+    names = [name for name in ("clump", *NAMES) if any(name in by_library for by_library in medians.values())]
+    lines = ["| ranks | longest rank's work | " + " | ".join(NAMES.get(name, "Clump") for name in names) + " |", "|---|---|" + "---|" * len(names)]
+    for ranks, times in sorted((int(measurement.rpartition("-")[2]), times) for (measurement, operation, _), times in medians.items() if operation == "balance"):
+        longest = medians[f"imbalance-{ranks}", "longest", 0]
+        cells = [f"{times[name]:.2f}" if name in times else "failed" for name in names]
+        lines.append(f"| {ranks} | {statistics.median(longest.values()):.2f} | " + " | ".join(cells) + " |")
+    return "\n".join([*lines, "", f"Times the perfect balance of all work on the cores. {heading(results)}"])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     results = json.loads(newest(RESULTS).read_text())
-    tables = {"speed": short_table(results), "results": whole_table(results)}
+    tables = {"speed": short_table(results), "results": whole_table(results),
+              "imbalance": imbalance_table(json.loads(newest(RESULTS / "imbalance").read_text()))}
     differ = False
     for file in options.files:
         old = file.read_text()

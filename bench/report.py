@@ -29,6 +29,7 @@ SHOWN_AS = {
     "jacobi": ("Jacobi, an iteration", MICROSECONDS),
     "imbalance": ("stencil, ranks' work differs by up to 4, an iteration", MILLISECONDS),
     "balance": ("the same by the perfect balance of its work", TIMES),
+    "longest": ("the longest rank's work by that", TIMES),
     "startup": ("start, barrier, finalize (C++)", MILLISECONDS),
     "memory": ("memory per rank (PSS)", MEGABYTES),
     "waiting": ("processor time while all wait", PERCENT),

@@ -47,12 +47,12 @@ function(clump_scheduler_tests name)
   set(CLUMP_ADDED ${added} PARENT_SCOPE)
 endfunction()
 
-# clump_sanitize_threads_nightly(tests...): AddressSanitizer has ranks as kernel threads nightly: ThreadSanitizer has no other ones, and the
-# code for them is a small part of what it has as fibers.
-function(clump_sanitize_threads_nightly)
+# clump_sanitize_nightly(tests...): AddressSanitizer has ranks as kernel threads nightly: ThreadSanitizer has no other ones, and the code for them is a
+# small part of what it has as fibers. So it is with fibers in several processes, whose code is that of fibers and that of processes, which it has each time.
+function(clump_sanitize_nightly)
   if("${CLUMP_SANITIZE}" STREQUAL "address")
     set(tests ${ARGN})
-    list(FILTER tests INCLUDE REGEX "[.]threads$")
+    list(FILTER tests INCLUDE REGEX "[.](threads|per2)$")
     foreach(test IN LISTS tests)
       set_property(TEST ${test} APPEND PROPERTY LABELS nightly)
     endforeach()
@@ -98,17 +98,18 @@ function(clump_cluster_test name)
 endfunction()
 
 # clump_mpi_test(name SOURCES a.c RANKS 1 2 7 [ARGS ...] [LIBRARIES m] [TIMEOUT 300] [LABELS soak] [NO_SANITIZER]
-#                [ONE_HOST] [UNCHECKED] [CLUSTER_ARGS ...])
+#                [ONE_HOST] [HOSTS_NIGHTLY] [UNCHECKED] [CLUSTER_ARGS ...])
 # makes a program of the folder's chapter and one test mpi.<chapter>.<name>.<ranks> for each number of ranks, run by our mpiexec. The
 # largest number up to 16 is run under both schedulers, as mpi.<chapter>.<name>.<ranks>.threads too, and in a process for each rank
 # (.processes); the largest even one from 4 to 8 also with two ranks in each process (.per2).
 # The largest number up to four is also run in the sanitizer passes of `./dev test`, with AddressSanitizer in processes as well, unless
 # NO_SANITIZER says that it cannot be.
 # UNCHECKED: it looks at what --check changes, so a Debug build runs it without.
-# ONE_HOST keeps it from the tests on several hosts; CLUSTER_ARGS are its arguments there.
+# ONE_HOST keeps it from the tests on several hosts; CLUSTER_ARGS are its arguments there. HOSTS_NIGHTLY: what it looks at is a rank's own, and
+# nothing of it crosses the network but what other programs send, too.
 # A test passes when its exit code is 0. Tests that check how a job fails are not for this function.
 function(clump_mpi_test name)
-  cmake_parse_arguments(TEST "NO_SANITIZER;ONE_HOST;UNCHECKED" "TIMEOUT" "SOURCES;RANKS;ARGS;CLUSTER_ARGS;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(TEST "NO_SANITIZER;ONE_HOST;HOSTS_NIGHTLY;UNCHECKED" "TIMEOUT" "SOURCES;RANKS;ARGS;CLUSTER_ARGS;LIBRARIES;LABELS" ${ARGN})
   if(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 300)
   endif()
@@ -164,7 +165,7 @@ function(clump_mpi_test name)
     clump_process_tests(${test} ${divided} ${command})
     list(APPEND tests ${CLUMP_ADDED})
     set_tests_properties(${tests} PROPERTIES LABELS "${labels}" TIMEOUT ${TEST_TIMEOUT})
-    clump_sanitize_threads_nightly(${tests})
+    clump_sanitize_nightly(${tests})
     if(ranks EQUAL every_way AND ranks GREATER 1 AND NOT CLUMP_SANITIZE AND NOT TEST_ONE_HOST)
       clump_mpi_cluster_tests(${test})
     endif()
@@ -184,6 +185,9 @@ macro(clump_mpi_cluster_tests test)
     set(tests ${test}.hosts2)
   endif()
   set_tests_properties(${tests} PROPERTIES LABELS cluster TIMEOUT 600)
+  if(TEST_HOSTS_NIGHTLY)
+    set_property(TEST ${tests} APPEND PROPERTY LABELS nightly)
+  endif()
   # What collectives and topologies do depends on the shape; other chapters only need to cross the network, with any.
   if(every_way GREATER 4)
     set_property(TEST ${test}.hosts3 APPEND PROPERTY LABELS nightly)

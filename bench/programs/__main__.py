@@ -18,7 +18,7 @@ from . import page, start, timing, ways
 from .catalogue import PROGRAMS
 from .place import Archive, Missing, Place
 from .program import Run
-from .summary import Measured
+from .summary import Measured, time_limit
 
 from clump_lab import facts, printing  # isort: skip  -- ways.py says where it is
 
@@ -37,6 +37,8 @@ def parse_options():
     parser.add_argument("--rounds", type=int, help="default: 3")
     parser.add_argument("--quick", action="store_true", help="one round with 2 and 16 ranks")
     parser.add_argument("--limit", type=float, default=60, metavar="SECONDS", help="for one run; default: 60")
+    parser.add_argument("--patience", type=float, metavar="TIMES",
+                        help="end a run of another library after so many times what Clump took with fibers, but not within 10 s; default: --limit alone")
     parser.add_argument("--seconds", type=float, default=float("inf"), metavar="SECONDS", help="begin no further program after so many")
     parser.add_argument("--intel", type=Path, help="where Intel MPI is installed, if not below --peers-dir")
     parser.add_argument("--scratch", type=Path, help="runs have their folders here; default: /dev/shm, or --out where that is missing")
@@ -103,7 +105,8 @@ class Bench:
             for name, text in program.files(ranks).items():
                 (folder / name).write_text(text)
             command = way.command(ranks, executable, program.arguments(ranks, self.place.inputs(program)), program.fortran)
-            timed = timing.run(command, folder, way.variables(ranks, self.cores), self.options.limit)
+            limit = time_limit(self.measured, program.name, ranks, way.name, self.options.limit, self.options.patience)
+            timed = timing.run(command, folder, way.variables(ranks, self.cores), limit)
             self.judge(program, Run(ranks, timed.output, folder), way)
             return timed
         finally:

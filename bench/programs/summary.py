@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from .ways import FACADE, FIBERS, OURS, PEERS, PROCESSES
 
 START = "start"
+LEAST_LIMIT = 10   # seconds: starting alone takes a peer some of them
 LEAST = 0.25   # of the start-up: where less than that is left, it cannot be told from the start-up's own changes
 
 
@@ -51,6 +52,14 @@ class Measured:
             return found
         start = self.medians(START, ranks)
         return {way: seconds - start[way] for way, seconds in found.items() if way in start and seconds - start[way] >= LEAST * start[way]}
+
+
+def time_limit(measured, program, ranks, way, most, patience):
+    """Seconds that a run may take: `most`; of a peer no more than `patience` times what Clump has taken, if that is given and known."""
+    ours = measured.medians(program, ranks).get(FIBERS)
+    if not patience or ours is None or way not in PEERS:
+        return most
+    return min(most, max(LEAST_LIMIT, patience * ours))
 
 
 def best_peer(medians):

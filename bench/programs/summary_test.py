@@ -57,6 +57,15 @@ class Arithmetic(unittest.TestCase):
         self.assertEqual(summary.fibers_by_processes(found, 2), {"a": 0.8, "b": 2.0})
         self.assertEqual(summary.facade_by_openmpi(measured({("a", 2): {"clump-openmpi": [3.0], "openmpi": [6.0]}}), 2), {"a": 0.5})
 
+    def test_a_peer_is_given_so_many_times_what_clump_took(self):
+        found = measured(NUMBERS)
+        self.assertEqual(summary.time_limit(found, "b", 2, "mpich", 60, 4), 32.0)
+        self.assertEqual(summary.time_limit(found, "b", 2, "mpich", 25, 4), 25, "the limit for all")
+        self.assertEqual(summary.time_limit(found, "a", 2, "mpich", 60, 4), summary.LEAST_LIMIT)
+        self.assertEqual(summary.time_limit(found, "b", 2, "clump-processes", 60, 4), 60)
+        self.assertEqual(summary.time_limit(found, "b", 16, "mpich", 60, 4), 60, "Clump was not measured")
+        self.assertEqual(summary.time_limit(found, "b", 2, "mpich", 60, None), 60)
+
     def test_geometric_means(self):
         self.assertAlmostEqual(summary.geometric_mean([0.5, 8.0]), 2.0)
         self.assertAlmostEqual(summary.geometric_mean([0.5, None, 0.5]), 0.5)

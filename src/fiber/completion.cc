@@ -14,6 +14,7 @@
 #include "fiber/help.h"
 #include "fiber/interrupt.h"
 #include "fiber/own_worker.h"
+#include "fiber/polling.h"
 #include "fiber/progress_sleeper.h"
 #include "fiber/rank_callbacks.h"
 #include "fiber/switch.h"
@@ -27,7 +28,6 @@ namespace {
 // How many polls the spin phase has. Each is a pause of some 40 cycles: about 20 microseconds in all, several
 // times what a futex wake-up takes.
 constexpr int kSpinPolls = 2000;
-constexpr int kEmptyPollsBeforeYield = 4;
 
 std::atomic<bool> spinning{false};
 
@@ -401,20 +401,7 @@ bool poll_for(const std::atomic<std::uint64_t>& word, std::uint64_t least, std::
   return over();
 }
 
-void yield_after_empty_poll() {
-  if (Fiber* const self = this_fiber()) {
-    if (exploration::is_on) return exploration::step_aside(*self);
-    if (++self->empty_polls < kEmptyPollsBeforeYield) return;
-    self->empty_polls = 0;
-    yield_to_all();  // what is polled for may come from a process or thread that needs this core
-    return;
-  }
-  thread_local int empty_polls = 0;
-  if (++empty_polls < kEmptyPollsBeforeYield && spinning.load(std::memory_order_relaxed)) return;
-  empty_polls = 0;
-  sched_yield();
-}
-
 void set_spinning(bool spin) { spinning.store(spin, std::memory_order_relaxed); }
+bool is_spinning() noexcept { return spinning.load(std::memory_order_relaxed); }
 
 }  // namespace clump::fiber

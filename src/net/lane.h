@@ -23,6 +23,7 @@
 #include <new>
 #include <type_traits>
 
+#include "base/prefetch.h"
 #include "datatype/move.h"
 #include "net/channel.h"
 
@@ -221,15 +222,7 @@ class alignas(64) Lane {
     tail_.store(tail + 1, std::memory_order_relaxed);
     // Stores become visible in their order, so each waits for its cache line. The cells that are written soon
     // are therefore prefetched, several at a time.
-    fetch_for_writing(&cells()[(tail + kFetchAhead) & mask_]);
-  }
-
-  static void fetch_for_writing(void* line) {
-#if defined(__x86_64__)
-    asm volatile("prefetchw %0" : : "m"(*static_cast<char*>(line)));
-#else
-    __builtin_prefetch(line, 1);
-#endif
+    base::fetch_for_writing(&cells()[(tail + kFetchAhead) & mask_]);
   }
 
   static void fill(std::byte* data, const datatype::Layout& payload, Count bytes, Count offset) {

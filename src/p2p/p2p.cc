@@ -4,6 +4,7 @@
 
 #include "core/rank.h"
 #include "fiber/own_worker.h"
+#include "fiber/polling.h"
 #include "fiber/rank_callbacks.h"
 #include "p2p/matcher.h"
 
@@ -89,6 +90,7 @@ void ReceiveOperation::before_wait(WaitsFor what) {
 }
 
 void poll(core::Rank& rank) {
+  fiber::look_begins();
   for (const auto& channel : rank.world.channels) channel->poll(rank.number);
   rank.callbacks.run();
 }
@@ -178,8 +180,7 @@ base::Status ReceiveOperation::cancel() {
 
 base::Status send_receive(const Address& to, const datatype::Layout& out, const Address& from,
                           const datatype::Layout& in, core::Result* result) {
-  const bool tries = from.comm.owner.has_own_worker.load(std::memory_order_relaxed);
-  if (tries && try_send(to, out)) {
+  if (from.comm.owner.has_own_worker.load(std::memory_order_relaxed) && try_send(to, out)) {
     core::Operation operation;
     const base::Status received = receive(from, in, operation);
     if (result != nullptr) *result = operation.result;
@@ -187,7 +188,7 @@ base::Status send_receive(const Address& to, const datatype::Layout& out, const 
   }
   ReceiveOperation incoming;
   incoming.begin(from, in);
-  const base::Status sent = tries ? send_and_wait(to.apart(), out, Mode::kStandard) : send(to, out);
+  const base::Status sent = send(to, out);
   incoming.completion.wait();
   if (result != nullptr) *result = incoming.result;
   CLUMP_TRY(sent);

@@ -26,7 +26,7 @@ namespace {
 /// Called where a program may be polling: it reads a window again and again until another rank has written
 /// there, which may need this rank's core, or its threads to take messages in. Most calls do nothing.
 void let_others_run(core::Rank& self) {
-  constexpr unsigned kCallsPerPoll = 16;  // yield_after_empty_poll() gives the core away in each fourth
+  constexpr unsigned kCallsPerPoll = 16;
   constinit static thread_local unsigned calls = 0;
   if (++calls % kCallsPerPoll != 0) [[likely]]
     return;

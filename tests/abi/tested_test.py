@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 
-def called_by(nm, program):
-    symbols = subprocess.run([nm, "-D", "--undefined-only", program], check=True, capture_output=True, text=True).stdout
-    return {name.removeprefix("P") for name in re.findall(r"\bP?MPI_\w+", symbols)}
+def called_by(nm, programs):
+    symbols = subprocess.run([nm, "-D", "--undefined-only", *programs], check=True, capture_output=True, text=True).stdout
+    return {name.removeprefix("P") for name in re.findall(r"^ +U (P?MPI_\w+)", symbols, re.MULTILINE)}
 
 
 def main():
@@ -21,7 +21,7 @@ def main():
     rows = re.findall(r'\{"(MPI_\w+)", "\w+", (true|false)\}', options.functions.read_text())
     built = {name for name, has_body in rows if has_body == "true"}
     programs = sorted(path for path in options.programs.glob("mpi_*") if path.is_file())
-    called = set().union(*(called_by(options.nm, program) for program in programs))
+    called = called_by(options.nm, programs)
     untested = sorted(built - called)
     if not built or untested:
         print(f"{len(untested)} of {len(built)} functions are in no test program of {len(programs)}: {', '.join(untested)}")

@@ -1,7 +1,8 @@
 """Builds the web site of docs/ as `./dev docs` does, follows its links, and looks at its pages in windows of two widths.
 
 Needs Sphinx in .cache/docs (./dev setup --docs) and a headless browser (--browser); without one of them its tests are skipped.
-CLUMP_PICTURES names a folder for pictures of all pages."""
+The pages of decisions and experiments, three quarters of all, are looked at if CLUMP_ALL_PAGES is set; one of each always is.
+CLUMP_PICTURES names a folder for pictures of the pages that are looked at."""
 
 import os
 import pathlib
@@ -33,6 +34,15 @@ WIDE_TABLES = """
 """
 
 
+def pages_of(site):
+    """Those that are looked at."""
+    pages = sorted(site.rglob("*.html"))
+    if os.environ.get("CLUMP_ALL_PAGES"):
+        return pages
+    records = [[page for page in pages if page.parent.name == folder and page.name != "README.html"] for folder in ("decisions", "experiments")]
+    return [page for page in pages if not any(page in some[:-1] for some in records)]
+
+
 @unittest.skipUnless(SPHINX.exists(), "Sphinx is not there: ./dev setup --docs")
 class Site(unittest.TestCase):
     @classmethod
@@ -60,7 +70,7 @@ class Site(unittest.TestCase):
     def test_pages_fit_their_window(self):
         pictures = os.environ.get("CLUMP_PICTURES")
         with browser.Browser() as window:
-            for page in sorted(self.site.rglob("*.html")):
+            for page in pages_of(self.site):
                 name = str(page.relative_to(self.site))
                 window.open(str(page))
                 for width in WIDTHS:

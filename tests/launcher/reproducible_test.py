@@ -8,7 +8,7 @@ import tool
 
 SANITIZED = bool(os.environ.get("CLUMP_SANITIZE"))
 RANKS = 11
-PLACEMENTS = int(os.environ.get("CLUMP_PLACEMENTS", 10 if SANITIZED else 40))
+PLACEMENTS = int(os.environ.get("CLUMP_PLACEMENTS", 10 if SANITIZED else 20))
 
 
 def sums(*options):

@@ -7,7 +7,9 @@
                                             each header of src/ compiles as a file of its own, without precompiled headers
 
 A source that begins with a header shows by being compiled that the header lacks nothing but what was precompiled (cmake/Precompiled.cmake).
-So --headers compiles only the headers that no source begins with, and looks in the text of all for names of precompiled headers.
+So --headers compiles only the headers that no source begins with, and looks in the text of all for names of precompiled headers. It compiles those of a
+layer as one, in the order of their names and in the opposite one: of two headers the one that needs the other and does not include it comes first in one
+of the orders. What a third header hides in both, --alone finds.
 """
 
 import argparse
@@ -198,26 +200,39 @@ def check_precompiled(root):
             yield f"src/{name}: uses fmt without including a header of it"
 
 
-def compile_header(root, header, command):
+def error_of(headers, command):
+    """The first error of a file that includes these headers, or nothing."""
     words, directory = command
-    result = subprocess.run([*words, "-fsyntax-only", "-w", "-x", "c++", header], cwd=directory, capture_output=True, text=True)
-    if result.returncode != 0:
-        first = next((line for line in result.stderr.splitlines() if "error" in line), result.stderr[:200])
-        return f"{header.relative_to(root)}: does not compile alone: {first}"
-    return None
+    text = "".join(f'#include "{header}"\n' for header in headers)
+    result = subprocess.run([*words, "-fsyntax-only", "-w", "-x", "c++", "-"], cwd=directory, input=text, capture_output=True, text=True)
+    if result.returncode == 0:
+        return None
+    return next((line for line in result.stderr.splitlines() if "error" in line), result.stderr[:200])
 
 
-def compile_headers(root, database, names, precompiled):
+def compile_alone(root, headers, command):
+    """A problem for each of these headers that does not compile as a file of its own."""
+    errors = ((header, error_of([header], command)) for header in headers)
+    return [f"{header.relative_to(root)}: does not compile alone: {error}" for header, error in errors if error]
+
+
+def compile_together(root, headers, command):
+    """The same with two runs of the compiler. Headers that only contradict each other are no problem."""
+    return compile_alone(root, headers, command) if error_of(headers, command) or error_of(headers[::-1], command) else []
+
+
+def compile_headers(root, database, names, precompiled, compile_some):
+    """By compile_alone() or compile_together(), layer by layer."""
     flags, headers = flags_of(database, precompiled), headers_of(root)
-    jobs = []
+    layers = {}
+    for name in sorted(names):
+        layers.setdefault(name.split("/")[0], []).append(headers[name])
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        for name in sorted(names):
-            command = flags.get(name.split("/")[0])
-            if command is not None:
-                jobs.append(pool.submit(compile_header, root, headers[name], command))
+        jobs = [pool.submit(compile_some, root, some, flags[layer]) for layer, some in layers.items() if layer in flags]
     if not jobs:
         yield "no header was compiled: the database names no file of src/"
-    yield from filter(None, (job.result() for job in jobs))
+    for job in jobs:
+        yield from job.result()
 
 
 def main():
@@ -231,10 +246,10 @@ def main():
     if options.texts:
         problems = list(check_texts(root))
     elif options.headers and options.alone:
-        problems = list(compile_headers(root, options.headers, headers_of(root), precompiled=False))
+        problems = list(compile_headers(root, options.headers, headers_of(root), False, compile_alone))
     elif options.headers:
         left = headers_of(root).keys() - begun_with(root)
-        problems = [*check_precompiled(root), *compile_headers(root, options.headers, left, precompiled=True)]
+        problems = [*check_precompiled(root), *compile_headers(root, options.headers, left, True, compile_together)]
     else:
         problems = list(check_layers(root))
     for problem in problems:

@@ -61,6 +61,20 @@ class CheckIncludes(unittest.TestCase):
         self.write("base/a.cc", '// a\n#include "base/a.h"\n\n#include "base/b.h"\n')
         self.assertEqual(check_includes.begun_with(self.root), {"base/a.h"})
 
+    def compiled(self, *texts):
+        """What compiling headers a.h, b.h, ... together finds wrong."""
+        for name, text in zip("abc", texts):
+            self.write(f"base/{name}.h", f"#pragma once\n{text}")
+        headers = [self.root / f"src/base/{name}.h" for _, name in zip(texts, "abc")]
+        command = (["c++", f"-I{self.root}/src"], self.root)
+        return [problem.split(":")[0] for problem in check_includes.compile_together(self.root, headers, command)]
+
+    def test_headers_that_are_compiled_as_one(self):
+        self.assertEqual(self.compiled("struct A {};\n", '#include "base/a.h"\nA b();\n'), [])
+        self.assertEqual(self.compiled("struct A {};\n", "A b();\n"), ["src/base/b.h"])
+        self.assertEqual(self.compiled("B a();\n", "struct B {};\n"), ["src/base/a.h"])
+        self.assertEqual(self.compiled("int a();\n", "char a();\n"), [])  # nobody has to include both
+
     def test_layers_have_no_cycle(self):
         for layer, below in check_includes.BELOW.items():
             for other in below:

@@ -56,7 +56,7 @@ class Suite:
         tests, differences = place.folder / "test/mpi", read_differences(self.family)
         for folder in FOLDERS:
             for name, line in tests_of(tests / folder):
-                yield make_check(place, folder, name, line, differences)
+                yield make_check(place, folder, name, line, differences, self.family)
                 if self.family:
                     yield native_check(place, folder, name, line, self.family)
 
@@ -98,17 +98,20 @@ def in_words(outcome):
     return outcome.verdict + (f": {outcome.reason}" if outcome.reason else "").replace("|", "\\|").replace("\n", " ")
 
 
-def make_check(place, folder, name, line, differences):
+def make_check(place, folder, name, line, differences, family):
     program, _, settings = line
     where = place.folder / "test/mpi" / folder
-    skip = next((reason for pattern, reason in differences if fnmatch.fnmatch(f"{folder}/{program}", pattern)), "")
-    return check_of(place, folder, name, line, [place.bin / "mpiexec"], skip or why_not_run(settings) or unbuilt_functions(place, where, program))
+    skip = next((reason for pattern, reason in differences if fnmatch.fnmatch(f"{folder}/{program}", pattern)), "") or why_not_run(settings)
+    if family:
+        skip = skip or why_not_compiled(where / program)
+    return check_of(place, folder, name, line, [place.bin / "mpiexec"], skip or unbuilt_functions(place, where, program))
 
 
 def native_check(place, folder, name, line, family):
     """The same under the family's own mpiexec and library."""
     launcher, *options = NATIVE[family]
-    return check_of(place, folder, name, line, [place.peers / family / "bin" / launcher, *options], why_not_run(line[2]), way=family,
+    skip = why_not_run(line[2]) or why_not_compiled(place.folder / "test/mpi" / folder / line[0])
+    return check_of(place, folder, name, line, [place.peers / family / "bin" / launcher, *options], skip, way=family,
                     environment=VARIABLES.get(family, {}))
 
 
@@ -118,6 +121,11 @@ def check_of(place, folder, name, line, launcher, skip, **more):
     arguments = [value for key, value in settings if key == "arg"]
     return Check(folder, name, [*launcher, "-n", ranks, where / program, *arguments], where, JUDGES[options.get("resultTest", "")], skip,
                  min(60, int(options.get("timeLimit", 60))), **more)
+
+
+def why_not_compiled(program):
+    """Of a family's compiler. What ours does not compile fails."""
+    return "" if program.exists() else "this family's compiler does not make it: a test of what --enable-strictmpi leaves out, or of what the family lacks"
 
 
 def why_not_run(settings):

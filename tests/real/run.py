@@ -29,6 +29,7 @@ import mpi4py_tests
 import mpich_tests
 import numba_mpi_tests
 import pnetcdf
+import romio
 from checks import FAILED, PASSED, SCHEDULERS, SKIPPED, run
 from python import MOST_HOSTS, OURS, PEER, WHEELS
 from sources import Archive, Missing
@@ -38,7 +39,7 @@ from clump_lab import printing  # noqa: E402
 from hosts import Hosts, Unavailable  # noqa: E402
 
 IN_PYTHON = {module.NAME: module for module in (mpi4py_tests, numba_mpi_tests, mpi4py_fft_tests)}
-PROGRAMS = {module.NAME: module for module in (hpcc, boost_mpi, fftw, hdf5, pnetcdf, *mpich_tests.SUITES)} | IN_PYTHON | {debian.NAME: debian}
+PROGRAMS = {module.NAME: module for module in (hpcc, boost_mpi, fftw, hdf5, pnetcdf, romio, *mpich_tests.SUITES)} | IN_PYTHON | {debian.NAME: debian}
 
 WAYS = tuple(dict.fromkeys((*SCHEDULERS, OURS, PEER, *WHEELS, debian.OURS, *debian.PEERS)))
 PEERS = (PEER, *debian.PEERS)  # other MPI libraries; what fails under them is no failure of Clump's
