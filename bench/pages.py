@@ -34,6 +34,7 @@ ROWS = [
     (("small-16", "barrier", 0), "barrier, 16 ranks"),
     (("small-16", "allreduce", 8), "allreduce of 8 bytes, 16 ranks"),
     (("halo-16", "halo", 64), "exchange with two neighbours, 16 ranks"),
+    (("halo-16", "halo-allreduce", 64), "the same with an allreduce of 8 bytes"),
     (("matmul-2", "matmul", 0), "matrix product, 2 ranks"),
     (("matmul-8", "matmul", 0), "the same matrices, 8 ranks"),
     (("startup-64", "startup", 0), "start and end of 64 ranks"),

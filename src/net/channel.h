@@ -16,7 +16,6 @@
 #include "base/status.h"
 #include "base/types.h"
 #include "datatype/datatype.h"
-#include "net/locality_predictor.h"
 #include "net/progress_tasks.h"
 
 namespace clump::net {
@@ -24,7 +23,9 @@ namespace clump::net {
 /// Messages of up to this size may be copied to where they wait, unless a tool sets another limit. Above, the
 /// second copy costs more than the sender gains.
 inline constexpr Count kEagerLimit = 32 * 1024;
-/// Longer ones, up to this size, if the locality predictor says so (locality_predictor.h).
+/// Between workers, messages longer than kLeastTogether are copied to wait, up to kMostStaged, if the
+/// locality predictor says so (locality_predictor.h).
+inline constexpr Count kLeastTogether = 16 * 1024;
 inline constexpr Count kMostStaged = 128 * 1024;
 /// Between processes those of up to this size travel in one piece.
 inline constexpr Count kPieceLimit = 16 * 1024;
@@ -108,14 +109,10 @@ class Sink {
   /// Too much waits here: senders shall wait for their receives instead. A hint that channels look at before
   /// they accept a message which cannot be given back to its sender.
   bool crowded() const { return crowded_.load(std::memory_order_relaxed); }
-  LocalityPredictor& locality() { return locality_; }
 
  protected:
   // On a line of its own, because all senders read it. relaxed: nothing else is told by it.
   alignas(64) std::atomic<bool> crowded_{false};
-
- private:
-  LocalityPredictor locality_;
 };
 
 /// Messages that were counted, for tools.

@@ -1,34 +1,42 @@
-// Whether a message of 32 to 128 KB is better sent through a staging buffer, or copied once, from user buffer
-// to user buffer, by sender and receiver together.
+// Whether messages of 16 to 128 KB between two workers are better sent through staging buffers, or copied
+// once, from user buffer to user buffer, by sender and receiver together.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <limits>
 
 #include "base/types.h"
 
 namespace clump::net {
 
-/// The prediction for messages to one rank. One copy by both cores is fast if neither has touched the data
-/// since the last one: each core still has its half in its cache. Where ranks write what they send and read
-/// what they receive, both cores need all of the data in turn, and two copies through a staging buffer
-/// (staging_buffers.h) take less time. Which of these a program does is seen from how long a copy takes.
-/// relaxed: these are hints only, and a lost count does no harm. Any thread.
-class LocalityPredictor {
+/// The prediction for the messages between two workers, in both directions: what one direction does decides
+/// where the other one finds its data.
+///
+/// One copy by both cores is fast if neither has touched the data since the last one: each core still has its
+/// half in its cache. Where ranks write what they send and read what they receive, two copies through a
+/// staging buffer (staging_buffers.h) mostly take less time, of which a part is the program's own: the time
+/// to write lines that the other core has read. So what is compared is the time from message to message, not
+/// that of a copy. Both ways are tried in turn, some messages long; the faster one is kept and tried against
+/// the other one again later, ever more seldom while it stays the faster one. Windows in between show whether
+/// the program does something else now: then the next trial comes early.
+///
+/// Any thread. relaxed where nothing is said: a count that comes late does no harm.
+class alignas(64) LocalityPredictor {
  public:
-  /// Called by the sender of each message: whether it shall go through a staging buffer.
-  bool wants_staging() noexcept {
-    const int left = staged_left_.load(std::memory_order_relaxed);
-    if (left == 0) return false;
-    staged_left_.store(left - 1, std::memory_order_relaxed);
-    return true;
-  }
-  /// Called by the receiver of a message that did not go through a staging buffer.
-  void copied_together(Count bytes, std::chrono::nanoseconds time) noexcept {
-    const bool fast = bytes >= kFast * time.count();
-    const int slow = fast ? 0 : slow_.load(std::memory_order_relaxed) + 1;
-    slow_.store(slow % kTries, std::memory_order_relaxed);
-    if (slow == kTries) staged_left_.store(kStagedInARow, std::memory_order_relaxed);
+  using Time = std::chrono::steady_clock::time_point;
+
+  /// Called by the sender of each message: whether it shall go through a staging buffer. `now()` is a Time;
+  /// called seldom.
+  template <typename Now>
+  bool wants_staging(Count bytes, Now now) noexcept {
+    const std::uint64_t message = kMessage + static_cast<std::uint64_t>(bytes);
+    const std::uint64_t sent = sent_.fetch_add(message, std::memory_order_relaxed) + message;
+    if (is_due(sent)) [[unlikely]]
+      look(sent, now());
+    return staged_.load(std::memory_order_relaxed);
   }
 
   // In messages.
@@ -50,7 +58,113 @@ class LocalityPredictor {
   static constexpr double kHopeless = 1.5;
 
  private:
-  std::atomic<int> slow_{0}, staged_left_{0};
+  enum class Phase : std::uint8_t { kRest, kGlance, kKept, kSettling, kOther };
+
+  static constexpr int kByteBits = 40;
+  static constexpr std::uint64_t kMessage = std::uint64_t{1} << kByteBits;
+  static constexpr std::uint64_t kBytes = kMessage - 1;
+  static constexpr std::uint32_t kMost = (1u << (64 - kByteBits)) - 1;  // of the count, which goes around
+
+  static std::uint32_t messages(std::uint64_t sent) { return static_cast<std::uint32_t>(sent >> kByteBits); }
+  bool is_due(std::uint64_t sent) const noexcept {
+    return ((messages(sent) - due_.load(std::memory_order_relaxed)) & kMost) <= kMost / 2;
+  }
+
+  void look(std::uint64_t sent, Time now) noexcept {
+    // acquire: pairs with the release below.
+    if (looks_.exchange(true, std::memory_order_acquire)) return;
+    if (is_due(sent)) due_.store((messages(sent) + go_on(sent, now)) & kMost, std::memory_order_relaxed);
+    looks_.store(false, std::memory_order_release);
+  }
+
+  /// Returns how many messages are to be sent before the next call.
+  std::uint32_t go_on(std::uint64_t sent, Time now) noexcept {
+    switch (phase_) {
+      case Phase::kRest:
+        if (rested_ < rest_) {
+          phase_ = Phase::kGlance;
+          return begin_window(sent, now);
+        }
+        return begin_trial(sent, now);
+      case Phase::kGlance:
+        if (has_changed(window(sent, now))) return begin_trial(sent, now);
+        return go_on_resting();
+      case Phase::kKept:
+        kept_ = std::min(kept_, window(sent, now));
+        if (windows_ < kWindows) return begin_window(sent, now);
+        turn();
+        phase_ = Phase::kSettling;
+        return kSettling;
+      case Phase::kSettling:
+        windows_ = 0;
+        phase_ = Phase::kOther;
+        return begin_window(sent, now);
+      case Phase::kOther:
+        other_ = std::min(other_, window(sent, now));
+        if (windows_ < kWindows && other_ < kHopeless * kept_) return begin_window(sent, now);
+        break;
+    }
+    decide();
+    return go_on_resting();
+  }
+
+  std::uint32_t go_on_resting() noexcept {
+    phase_ = Phase::kRest;
+    rested_ += kLookEvery + kWindow;
+    return kLookEvery;
+  }
+  std::uint32_t begin_trial(std::uint64_t sent, Time now) noexcept {
+    kept_ = other_ = std::numeric_limits<double>::infinity();
+    windows_ = 0;
+    phase_ = Phase::kKept;
+    return begin_window(sent, now);
+  }
+
+  bool has_changed(double time) noexcept {
+    const int now = time > kChanged * usual_ ? 1 : kChanged * time < usual_ ? -1 : 0;
+    changed_ = now != 0 && now == change_ ? changed_ + 1 : now != 0 ? 1 : 0;
+    change_ = now;
+    return changed_ >= kWindowsToChange && rested_ >= rest_ / kEarliest;
+  }
+
+  /// The other way has just been tried.
+  void decide() noexcept {
+    const bool other_is_staged = staged_.load(std::memory_order_relaxed);
+    const bool is_better =
+        other_is_staged ? other_ < kept_ * (1 + kClearly) : other_ * (1 + kClearly) < kept_;
+    rest_ = is_better ? kLeastRest : std::min(2 * rest_, kMostRest);
+    if (!is_better) turn();
+    usual_ = is_better ? other_ : kept_;
+    rested_ = 0;
+    changed_ = change_ = 0;
+  }
+
+  void turn() noexcept {
+    staged_.store(!staged_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  }
+  std::uint32_t begin_window(std::uint64_t sent, Time now) noexcept {
+    begin_sent_ = sent;
+    begin_ = now;
+    return kWindow;
+  }
+  /// The nanoseconds that a byte has taken since begin_window().
+  double window(std::uint64_t sent, Time now) noexcept {
+    ++windows_;
+    const auto bytes = static_cast<double>((sent - begin_sent_) & kBytes);
+    return std::chrono::duration<double, std::nano>(now - begin_).count() / bytes;
+  }
+
+  std::atomic<std::uint64_t> sent_{0};  // messages << kByteBits, and their bytes
+  std::atomic<std::uint32_t> due_{kSettling};
+  std::atomic<bool> staged_{true};
+  std::atomic<bool> looks_{false};  // a thread is in look(), and has the rest
+  Phase phase_ = Phase::kRest;
+  int windows_ = 0;
+  std::uint32_t rest_ = kLeastRest, rested_ = kLeastRest;  // messages; the first trial comes at once
+  int change_ = 0, changed_ = 0;  // in which direction, and how many windows in a row
+  std::uint64_t begin_sent_ = 0;
+  Time begin_;
+  double kept_ = 0, other_ = 0, usual_ = 0;  // nanoseconds a byte
 };
 
 }  // namespace clump::net

@@ -11,26 +11,57 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-constexpr Count kBytes = 50'000;
-constexpr nanoseconds kFastTime{kBytes / LocalityPredictor::kFast},
-    kSlowTime{kBytes / LocalityPredictor::kFast + 1};
+constexpr Count kBytes = 64 * 1024;
 
-TEST(LocalityPredictor, IsToCopyTogetherAsLongAsThatIsFast) {
+/// A program that sends messages of one size, and the time that passes with each.
+struct Program {
   LocalityPredictor predictor;
-  for (int i = 0; i < 1000; ++i) {
-    EXPECT_FALSE(predictor.wants_staging());
-    predictor.copied_together(kBytes, kFastTime);
+  LocalityPredictor::Time time;
+  nanoseconds staged{8000}, together{8000};
+  int looks = 0;
+
+  /// Sends messages, and returns how many of them went through staging buffers.
+  int send(int messages, nanoseconds pause = {}, int messages_per_pause = 1) {
+    int in_staging = 0;
+    for (int i = 0; i < messages; ++i) {
+      const bool is_staged = predictor.wants_staging(kBytes, [this] {
+        ++looks;
+        return time;
+      });
+      in_staging += is_staged ? 1 : 0;
+      time += is_staged ? staged : together;
+      if (i % messages_per_pause == 0) time += pause;
+    }
+    return in_staging;
   }
+};
+
+// Enough for the first trial, and how many of these go the other way if it comes to its end.
+constexpr int kTrial = LocalityPredictor::kSettling + LocalityPredictor::kWindows * LocalityPredictor::kWindow;
+constexpr int kFirst = LocalityPredictor::kSettling + kTrial + kTrial;
+
+TEST(LocalityPredictor, StagesFirst) {
+  Program program;
+  EXPECT_EQ(program.send(LocalityPredictor::kSettling), LocalityPredictor::kSettling);
 }
 
-TEST(LocalityPredictor, SlowCopiesInARowAreFollowedByCrates) {
-  LocalityPredictor predictor;
-  for (int round = 0; round < 3; ++round) {
-    for (int i = 0; i < LocalityPredictor::kTries; ++i) {
-      EXPECT_FALSE(predictor.wants_staging());
-      predictor.copied_together(kBytes, kSlowTime);
-    }
-    for (int i = 0; i < LocalityPredictor::kStagedInARow; ++i) EXPECT_TRUE(predictor.wants_staging());
+TEST(LocalityPredictor, CopiesTogetherWhereThatIsFaster) {
+  Program program{.staged = nanoseconds(8000), .together = nanoseconds(2300)};
+  program.send(kFirst);
+  EXPECT_LT(program.send(100'000), 2000);
+}
+
+TEST(LocalityPredictor, StagesWhereThatIsFaster) {
+  Program program{.staged = nanoseconds(23'000), .together = nanoseconds(45'000)};
+  program.send(kFirst);
+  EXPECT_GT(program.send(100'000), 98'000);
+}
+
+TEST(LocalityPredictor, StagesWhereItMakesNoClearDifference) {
+  for (const int together : {23'000, 22'000}) {
+    Program program{.staged = nanoseconds(23'000), .together = nanoseconds(together)};
+    program.send(kFirst);
+    EXPECT_GT(program.send(100'000), 98'000) << together;
   }
 }
 
@@ -127,6 +158,57 @@ TEST(LocalityPredictor, TwoSendersAtATime) {
     EXPECT_FALSE(predictor.wants_staging());
     predictor.copied_together(kBytes, i % LocalityPredictor::kTries == 0 ? kFastTime : kSlowTime);
   }
+  EXPECT_GT(staged, 95'000);
+}
+
+// A pause in some of the windows says nothing of the messages.
+TEST(LocalityPredictor, PausesOfTheProgramDoNotCount) {
+  constexpr int kSeldom = 2 * LocalityPredictor::kWindow + 1;
+  Program fast{.staged = nanoseconds(8000), .together = nanoseconds(2300)};
+  fast.send(kFirst, std::chrono::milliseconds(1), kSeldom);
+  EXPECT_LT(fast.send(100'000, std::chrono::milliseconds(1), kSeldom), 10'000);
+  Program slow{.staged = nanoseconds(8000), .together = nanoseconds(16'000)};
+  slow.send(kFirst, std::chrono::milliseconds(1), kSeldom);
+  EXPECT_GT(slow.send(100'000, std::chrono::milliseconds(1), kSeldom), 96'000);
+}
+
+TEST(LocalityPredictor, ReadsTheClockSeldom) {
+  Program program{.staged = nanoseconds(8000), .together = nanoseconds(2300)};
+  program.send(100'000);
+  const int before = program.looks;
+  program.send(100'000);
+  EXPECT_LT(program.looks - before, 2000);
+}
+
+// The count of messages goes around after 16 million, that of bytes after a terabyte.
+TEST(LocalityPredictor, GoesOnWhenItsCountsGoAround) {
+  Program program{.staged = nanoseconds(8000), .together = nanoseconds(2300)};
+  program.send(20'000'000);
+  program.together = nanoseconds(16'000);
+  program.send(2 * LocalityPredictor::kMostRest);
+  EXPECT_GT(program.send(10'000), 9000);
+}
+
+TEST(LocalityPredictor, TwoSendersAtATime) {
+  LocalityPredictor predictor;
+  const auto send = [&] {
+    for (int i = 0; i < 100'000; ++i)
+      predictor.wants_staging(kBytes, [] { return std::chrono::steady_clock::now(); });
+  };
+  std::thread other(send);
+  send();
+  other.join();
+  // It still learns.
+  Program alone{.staged = nanoseconds(8000), .together = nanoseconds(2300)};
+  alone.send(kFirst);
+  int staged = 0;
+  LocalityPredictor::Time time = std::chrono::steady_clock::now() + std::chrono::hours(1);
+  for (int i = 0; i < 100'000; ++i) {
+    const bool is_staged = predictor.wants_staging(kBytes, [&] { return time; });
+    time += is_staged ? nanoseconds(8000) : nanoseconds(2300);
+    if (i >= 50'000 && is_staged) ++staged;
+  }
+  EXPECT_LT(staged, 2000);
 }
 
 }  // namespace

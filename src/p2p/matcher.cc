@@ -93,16 +93,13 @@ inline void copy(const datatype::Layout& to, const std::byte* from, Count bytes)
 }
 
 /// Copies once, from the sender's buffer to the receiver's, in the calling thread.
-void deliver(net::SendRequest& message, Receive& receive, net::LocalityPredictor& locality) {
+void deliver(net::SendRequest& message, Receive& receive) {
   const Count bytes = accept(receive, key_of(message.envelope), message.bytes);
   if (message.is_remote) [[unlikely]] {
     message.match = &receive;
     return message.fetch(receive.buffer, bytes);
   }
-  const bool timed = message.may_be_copied && bytes > net::kEagerLimit;
-  const auto begin = timed ? fiber::now() : std::chrono::steady_clock::time_point();
-  bring(receive.buffer, message.payload, bytes, net::kEagerLimit);
-  if (timed) locality.copied_together(bytes, fiber::now() - begin);
+  bring(receive.buffer, message.payload, bytes, net::kLeastTogether);
   message.released();
   receive.operation.complete();
 }
@@ -345,19 +342,29 @@ bool Matcher::take(net::Envelope envelope, Count bytes, const datatype::Layout& 
   return true;
 }
 
+bool Matcher::Part::match(net::SendRequest& message) {
+  Receive* const receive = take_posted(key_of(message.envelope));
+  if (receive == nullptr) return false;
+  message.match = receive;
+  expected.add(message.bytes);
+  return true;
+}
+
 bool Matcher::arrive(net::SendRequest& message) {
   const net::Envelope envelope = message.envelope;
-  if (!message.synchronous && take(envelope, message.bytes, message.payload, Bound::kRespect)) {
-    message.released();
-    return false;
-  }
   Part& part = part_of(envelope.context());
-  const std::lock_guard lock(part.mutex);
-  if (Receive* const receive = part.take_posted(key_of(envelope))) {
-    message.match = receive;
-    part.expected.add(message.bytes);
-    return true;
+  if (!message.synchronous) {
+    if (message.bytes > net::kLeastTogether) {  // for move(), in which others help
+      const std::lock_guard lock(part.mutex);
+      if (part.match(message)) return true;
+    }
+    if (take(envelope, message.bytes, message.payload, Bound::kRespect)) {
+      message.released();
+      return false;
+    }
   }
+  const std::lock_guard lock(part.mutex);
+  if (part.match(message)) return true;
   Unexpected* const kept = make_unexpected(part, envelope, 0);
   kept->kept = &message;
   kept->bytes = message.bytes;
@@ -366,7 +373,7 @@ bool Matcher::arrive(net::SendRequest& message) {
 }
 
 void Matcher::move(net::SendRequest& message) {
-  deliver(message, *static_cast<Receive*>(message.match), locality());
+  deliver(message, *static_cast<Receive*>(message.match));
 }
 
 void Matcher::fetched(net::SendRequest& message) {
@@ -429,7 +436,7 @@ void Matcher::receive_taken(Unexpected* message, Receive& receive) {
     dispose(part, message);
   }
   if (kept != nullptr)
-    deliver(*kept, receive, locality());
+    deliver(*kept, receive);
   else
     receive.operation.complete();
 }

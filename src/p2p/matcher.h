@@ -128,6 +128,8 @@ class Matcher final : public net::Sink {
     std::vector<Prober> probers;
 
     Receive* take_posted(const MatchKey& key);
+    /// Sets `message.match` if a receive was posted for it.
+    bool match(net::SendRequest& message);
     Receive* take_oldest_posted(MatchKey key);
     void add(Receive& receive);
     Unexpected* find_unexpected(const MatchKey& key) const;

@@ -180,7 +180,8 @@ base::Status ReceiveOperation::cancel() {
 
 base::Status send_receive(const Address& to, const datatype::Layout& out, const Address& from,
                           const datatype::Layout& in, core::Result* result) {
-  if (from.comm.owner.has_own_worker.load(std::memory_order_relaxed) && try_send(to, out)) {
+  const bool tries = from.comm.owner.has_own_worker.load(std::memory_order_relaxed);
+  if (tries && try_send(to, out)) {
     core::Operation operation;
     const base::Status received = receive(from, in, operation);
     if (result != nullptr) *result = operation.result;
@@ -188,7 +189,7 @@ base::Status send_receive(const Address& to, const datatype::Layout& out, const 
   }
   ReceiveOperation incoming;
   incoming.begin(from, in);
-  const base::Status sent = send(to, out);
+  const base::Status sent = tries ? send_and_wait(to.apart(), out, Mode::kStandard) : send(to, out);
   incoming.completion.wait();
   if (result != nullptr) *result = incoming.result;
   CLUMP_TRY(sent);

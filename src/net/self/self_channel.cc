@@ -1,9 +1,12 @@
 #include "net/self/self_channel.h"
 
+#include <algorithm>
+#include <memory>
 #include <mutex>
 
 #include "fiber/fiber.h"
 #include "fiber/own_worker.h"
+#include "net/locality_predictor.h"
 
 namespace clump::net {
 
@@ -73,6 +76,7 @@ SelfChannel::SelfChannel(std::vector<Sink*> sinks, std::vector<int> homes, int w
   for (std::size_t rank = 0; rank < sinks_.size(); ++rank)
     if (sinks_[rank] != nullptr) ++residents_[static_cast<std::size_t>(homes_[rank])];
   lanes_ = std::make_unique<std::atomic<Lane*>[]>(n * n);
+  predictors_ = std::make_unique<std::atomic<LocalityPredictor*>[]>(n * n);
   inlets_ = std::make_unique<Inlet[]>(n);
   outlets_ = std::make_unique<Outlet[]>(n);
   for (std::size_t i = 0; i < n; ++i) {
@@ -90,7 +94,10 @@ void SelfChannel::add(int rank, Sink& sink) {
 
 SelfChannel::~SelfChannel() {
   const auto n = static_cast<std::size_t>(workers_);
-  for (std::size_t i = 0; i < n * n; ++i) Lane::Free()(lanes_[i].load(std::memory_order_relaxed));
+  for (std::size_t i = 0; i < n * n; ++i) {
+    Lane::Free()(lanes_[i].load(std::memory_order_relaxed));
+    delete predictors_[i].load(std::memory_order_relaxed);
+  }
 }
 
 Lane& SelfChannel::make_lane(int from, int to) {
@@ -104,10 +111,35 @@ Lane& SelfChannel::make_lane(int from, int to) {
   return *made;
 }
 
+LocalityPredictor& SelfChannel::make_predictor(std::atomic<LocalityPredictor*>& place) {
+  auto made = std::make_unique<LocalityPredictor>();
+  LocalityPredictor* before = nullptr;
+  // release: pairs with the acquire in wants_staging(); acquire: the same of the thread that came first.
+  if (!place.compare_exchange_strong(before, made.get(), std::memory_order_acq_rel,
+                                     std::memory_order_acquire))
+    return *before;
+  return *made.release();
+}
+
+bool SelfChannel::wants_staging(Route route, Count bytes) {
+  const auto [first, second] = std::minmax(homes_[static_cast<std::size_t>(route.source)],
+                                           homes_[static_cast<std::size_t>(route.destination)]);
+  std::atomic<LocalityPredictor*>& place =
+      predictors_[static_cast<std::size_t>(first) * static_cast<std::size_t>(workers_) +
+                  static_cast<std::size_t>(second)];
+  LocalityPredictor* const made = place.load(std::memory_order_acquire);
+  return (made != nullptr ? *made : make_predictor(place)).wants_staging(bytes, fiber::now);
+}
+
 bool SelfChannel::try_lane(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload) {
-  const Sink& sink = *sinks_[static_cast<std::size_t>(route.destination)];
+  if (bytes > lane_limit() || sinks_[static_cast<std::size_t>(route.destination)]->crowded() ||
+      (bytes > kLeastTogether && !wants_staging(route, bytes)))
+    return false;
+  return push_or_show(route, envelope, bytes, payload);
+}
+
+bool SelfChannel::push_or_show(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload) {
   Traffic& traffic = traffic_of(route);
-  if (bytes > lane_limit() || sink.crowded()) return false;
   const int to = homes_[static_cast<std::size_t>(route.destination)];
   bool pushed = false;
   {
@@ -160,9 +192,10 @@ void SelfChannel::deliver_staged(const Lane::Message& message, Inlet& inlet) {
 
 void SelfChannel::send(Route route, SendRequest& message) {
   Sink& sink = *sinks_[static_cast<std::size_t>(route.destination)];
-  message.may_be_copied = message.may_be_copied && !is_direct(route) && message.bytes <= kMostStaged;
-  if (message.may_be_copied && !sink.crowded() && sink.locality().wants_staging() &&
-      try_lane(route, message.envelope, message.bytes, message.payload))
+  // One that is not synchronous was given to try_send() before.
+  if (message.synchronous && message.may_be_copied && !is_direct(route) && message.bytes <= lane_limit() &&
+      !sink.crowded() && wants_staging(route, message.bytes) &&
+      push_or_show(route, message.envelope, message.bytes, message.payload))
     return message.released();
   traffic_of(route)[Way::kReference].add(message.bytes);
   if (!is_direct(route)) {
