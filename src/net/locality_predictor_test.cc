@@ -154,43 +154,6 @@ TEST(LocalityPredictor, GoesOnWhenItsCountsGoAround) {
 
 TEST(LocalityPredictor, TwoSendersAtATime) {
   LocalityPredictor predictor;
-  for (int i = 0; i < 1000; ++i) {
-    EXPECT_FALSE(predictor.wants_staging());
-    predictor.copied_together(kBytes, i % LocalityPredictor::kTries == 0 ? kFastTime : kSlowTime);
-  }
-  EXPECT_GT(staged, 95'000);
-}
-
-// A pause in some of the windows says nothing of the messages.
-TEST(LocalityPredictor, PausesOfTheProgramDoNotCount) {
-  constexpr int kSeldom = 2 * LocalityPredictor::kWindow + 1;
-  Program fast{.staged = nanoseconds(8000), .together = nanoseconds(2300)};
-  fast.send(kFirst, std::chrono::milliseconds(1), kSeldom);
-  EXPECT_LT(fast.send(100'000, std::chrono::milliseconds(1), kSeldom), 10'000);
-  Program slow{.staged = nanoseconds(8000), .together = nanoseconds(16'000)};
-  slow.send(kFirst, std::chrono::milliseconds(1), kSeldom);
-  EXPECT_GT(slow.send(100'000, std::chrono::milliseconds(1), kSeldom), 96'000);
-}
-
-TEST(LocalityPredictor, ReadsTheClockSeldom) {
-  Program program{.staged = nanoseconds(8000), .together = nanoseconds(2300)};
-  program.send(100'000);
-  const int before = program.looks;
-  program.send(100'000);
-  EXPECT_LT(program.looks - before, 2000);
-}
-
-// The count of messages goes around after 16 million, that of bytes after a terabyte.
-TEST(LocalityPredictor, GoesOnWhenItsCountsGoAround) {
-  Program program{.staged = nanoseconds(8000), .together = nanoseconds(2300)};
-  program.send(20'000'000);
-  program.together = nanoseconds(16'000);
-  program.send(2 * LocalityPredictor::kMostRest);
-  EXPECT_GT(program.send(10'000), 9000);
-}
-
-TEST(LocalityPredictor, TwoSendersAtATime) {
-  LocalityPredictor predictor;
   const auto send = [&] {
     for (int i = 0; i < 100'000; ++i)
       predictor.wants_staging(kBytes, [] { return std::chrono::steady_clock::now(); });
