@@ -26,6 +26,10 @@ def ratio_text(ratio):
     return "" if ratio is None else f"{ratio:.2f}" if ratio >= 0.1 else f"{ratio:.3f}"
 
 
+def bound_text(ratio, is_bound):
+    return f"≤ {ratio_text(ratio)}" if is_bound and ratio is not None else ratio_text(ratio)
+
+
 def table(head, rows):
     return ["| " + " | ".join(head) + " |", "|" + "---|" * len(head), *("| " + " | ".join(row) + " |" for row in rows), ""]
 
@@ -53,8 +57,9 @@ def means_table(measured, cores):
         wanted = wanted_of(ranks, cores)
         by_processes = fibers_by_processes(measured, ranks)
         worst = max(by_processes, key=by_processes.get) if by_processes else None
-        rows.append([str(ranks), str(len(found)), ratio_text(geometric_mean(found.values())), ratio_text(wanted),
-                     ratio_text(mean_against_best(measured, ranks, what="work")), ratio_text(mean_against_best(measured, ranks, what="processor")),
+        bounds = summary.at_most(measured, ranks)
+        rows.append([str(ranks), str(len(found)), bound_text(geometric_mean(found.values()), bounds), ratio_text(wanted),
+                     bound_text(mean_against_best(measured, ranks, what="work"), bounds), ratio_text(mean_against_best(measured, ranks, what="processor")),
                      f"{sum(ratio <= 1 for ratio in found.values())} of {len(found)}", ratio_text(geometric_mean(by_processes.values())),
                      f"{ratio_text(by_processes[worst])} ({worst})" if worst else "",
                      ratio_text(geometric_mean(summary.facade_by_openmpi(measured, ranks).values()))])
@@ -63,15 +68,19 @@ def means_table(measured, cores):
 
 
 def times_table(measured, ranks, what):
-    ways = summary.in_order({way for program in measured.programs() for way in measured.medians(program, ranks, what)})
+    ways = summary.in_order({way for program in measured.programs()
+                             for way in measured.floors(program, ranks, what) | measured.medians(program, ranks, what)})
     rows = []
     for program in [START, *measured.programs()]:
         medians = measured.medians(program, ranks, what)
         if not medians or (program == START and what == "work"):
             continue
-        cells = [seconds_text(medians[way]) if way in medians else "gap" if (program, ranks, way) in measured.gaps else "" for way in ways]
-        best = best_peer(medians)
-        rows.append([program, *cells, NAMES[best[0]] if best else "", ratio_text(summary.against_best(medians)),
+        floors = measured.floors(program, ranks, what)
+        cells = [seconds_text(medians[way]) if way in medians else f"> {seconds_text(floors[way])}" if way in floors
+                 else "gap" if (program, ranks, way) in measured.gaps else "" for way in ways]
+        is_bound = summary.is_at_most(medians, floors)
+        best = None if is_bound else best_peer(medians)
+        rows.append([program, *cells, NAMES[best[0]] if best else "", bound_text(summary.against_best(medians, floors), is_bound),
                      ratio_text(medians[FIBERS] / medians["clump-processes"]) if {FIBERS, "clump-processes"} <= medians.keys() else ""])
     return table(["program", *[NAMES[way] for way in ways], "best peer", "Clump by it", "fibers by processes"], rows)
 
@@ -126,7 +135,8 @@ def lines_of(results, measured, means, of_programs):
                 "Libraries: " + "; ".join(f"{NAMES[way]}: {words}" for way, words in results["versions"].items()) + "."]
     if results["absent"]:
         yield "Not measured: " + "; ".join(f"{NAMES[way]}: {reason}" for way, reason in results["absent"].items()) + "."
-    yield from ["", "## In short", "", "Ratios are Clump's time by that of the fastest other library: below 1 Clump is faster.", ""]
+    yield from ["", "## In short", "", "Ratios are Clump's time by that of the fastest other library: below 1 Clump is faster. "
+                "A library that was ended before it was done counts with the time that it had; then the ratio is the most that it can be (≤).", ""]
     yield from means_table(measured, results["cores"])
     yield from [line for name, words in means for line in (f"![{words}]({name})", "")]
     for ranks in measured.ranks():

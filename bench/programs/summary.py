@@ -1,6 +1,7 @@
 """The arithmetic of the page: medians, times less start-up, ratios, geometric means."""
 
 import math
+import re
 import statistics
 from dataclasses import dataclass, field
 
@@ -8,6 +9,7 @@ from .ways import FACADE, FIBERS, OURS, PEERS, PROCESSES
 
 START = "start"
 LEAST_LIMIT = 10   # seconds: starting alone takes a peer some of them
+TOO_LONG = re.compile(r"did not end within (\d+) s")  # as timing.py says it
 LEAST = 0.25   # of the start-up: where less than that is left, it cannot be told from the start-up's own changes
 
 
@@ -50,8 +52,19 @@ class Measured:
         found = {way: statistics.median(values) for way, values in numbers.get((program, ranks), {}).items()}
         if what != "work":
             return found
+        return self.less_start(ranks, found)
+
+    def less_start(self, ranks, seconds_of):
         start = self.medians(START, ranks)
-        return {way: seconds - start[way] for way, seconds in found.items() if way in start and seconds - start[way] >= LEAST * start[way]}
+        return {way: seconds - start[way] for way, seconds in seconds_of.items() if way in start and seconds - start[way] >= LEAST * start[way]}
+
+    def floors(self, program, ranks, what="wall"):
+        """{peer: seconds} of peers that were ended after so many: they take longer."""
+        if what == "processor":
+            return {}
+        ended = {way: TOO_LONG.search(self.gaps.get((program, ranks, way), "")) for way in PEERS}
+        found = {way: float(said[1]) for way, said in ended.items() if said}
+        return self.less_start(ranks, found) if what == "work" else found
 
 
 def time_limit(measured, program, ranks, way, most, patience):
@@ -71,10 +84,16 @@ def best_peer(medians):
     return way, peers[way]
 
 
-def against_best(medians, way=FIBERS):
-    """Its time by that of the best peer: below 1 it is faster."""
-    best = best_peer(medians)
+def against_best(medians, floors, way=FIBERS):
+    """Its time by that of the best peer: below 1 it is faster. The most that it can be where a floor is the least."""
+    best = best_peer(floors | medians)
     return medians[way] / best[1] if best and way in medians else None
+
+
+def is_at_most(medians, floors):
+    """Whether what is told of the best peer is only how long it took at least."""
+    best = best_peer(floors | medians)
+    return best is not None and best[0] not in medians
 
 
 def geometric_mean(ratios):
@@ -84,8 +103,15 @@ def geometric_mean(ratios):
 
 def ratios(measured, ranks, way=FIBERS, what="wall"):
     """{program: its ratio against the best peer} of programs that have one."""
-    found = {program: against_best(measured.medians(program, ranks, what), way) for program in measured.programs()}
+    found = {program: against_best(measured.medians(program, ranks, what), measured.floors(program, ranks, what), way)
+             for program in measured.programs()}
     return {program: ratio for program, ratio in found.items() if ratio is not None}
+
+
+def at_most(measured, ranks, what="wall"):
+    """Programs whose ratios are upper bounds."""
+    return [program for program in measured.programs()
+            if is_at_most(measured.medians(program, ranks, what), measured.floors(program, ranks, what))]
 
 
 def mean_against_best(measured, ranks, way=FIBERS, what="wall"):

@@ -66,6 +66,20 @@ class Arithmetic(unittest.TestCase):
         self.assertEqual(summary.time_limit(found, "b", 16, "mpich", 60, 4), 60, "Clump was not measured")
         self.assertEqual(summary.time_limit(found, "b", 2, "mpich", 60, None), 60)
 
+    def test_a_peer_that_was_ended_took_longer(self):
+        slow = {("a", 64, "mpich"): "did not end within 12 s", ("a", 64, "openmpi"): "did not end within 20 s", ("b", 64, "mpich"): "did not end within 12 s"}
+        found = measured({("start", 64): {"clump": [1.0], "mpich": [2.0], "openmpi": [2.0]}, ("a", 64): {"clump": [3.0]},
+                          ("b", 64): {"clump": [3.0], "openmpi": [6.0]}}, slow)
+        self.assertEqual(summary.ratios(found, 64), {"a": 0.25, "b": 0.5})
+        self.assertEqual(summary.at_most(found, 64), ["a"], "of b there is a time")
+        self.assertEqual(found.floors("a", 64, "work"), {"mpich": 10.0, "openmpi": 18.0})
+        self.assertAlmostEqual(summary.ratios(found, 64, what="work")["a"], 0.2)
+        self.assertEqual(summary.ratios(found, 64, what="processor").keys(), {"b"})
+        text = "\n".join(page.times_table(found, 64, "wall"))
+        self.assertIn("| a | 3.00 | > 12.0 | > 20.0 |  | ≤ 0.25 |", text)
+        self.assertIn("| ≤ 0.35 |", "\n".join(page.means_table(found, 2)))
+        self.assertEqual(summary.ratios(measured({("a", 64): {"clump": [3.0]}}, {("a", 64, "mpich"): "exit code 1"}), 64), {})
+
     def test_geometric_means(self):
         self.assertAlmostEqual(summary.geometric_mean([0.5, 8.0]), 2.0)
         self.assertAlmostEqual(summary.geometric_mean([0.5, None, 0.5]), 0.5)

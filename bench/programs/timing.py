@@ -1,6 +1,7 @@
 """One run of a command: how long it takes, and how much processor time it and all that it starts uses."""
 
 import ctypes
+import math
 import os
 import select
 import signal
@@ -64,7 +65,7 @@ def run(command, folder, environment, limit):
             in_time = bool(select.select([watch], [], [], limit)[0])
             seconds = time.perf_counter() - begin
             if not in_time:
-                raise Failed(f"did not end within {limit:.0f} s")
+                raise Failed(f"did not end within {math.floor(limit)} s")
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
         finally:

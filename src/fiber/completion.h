@@ -146,10 +146,6 @@ CLUMP_HOST_API void wait_any(std::span<Completion* const> completions);
 CLUMP_HOST_API bool poll_for(const std::atomic<std::uint64_t>& word, std::uint64_t least,
                              std::atomic<int>* pollers = nullptr);
 
-/// Called by a polling call (MPI_Test, MPI_Iprobe) that has found nothing: lets other threads run, at once or
-/// after a few empty polls (polling.h).
-CLUMP_HOST_API void yield_after_empty_poll();
-
 /// Sets whether each rank of this host process has a core of its own, so that it pays for kernel threads to
 /// spin a little before they sleep. Once, at the start.
 CLUMP_HOST_API void set_spinning(bool spin);

@@ -5,6 +5,8 @@
 // processes a switch costs as much as dozens of polls. The two differ in the time between their polls.
 #pragma once
 
+#include <cstdint>
+
 #include "fiber/fiber.h"
 #include "fiber/worker.h"
 
@@ -14,12 +16,15 @@ namespace detail {
 CLUMP_HOST_API void note_look() noexcept;
 }
 
-/// Called by a polling call before it looks; yield_after_empty_poll() (completion.h) follows if it finds
-/// nothing.
+/// Called by a polling call before it looks; yield_after_empty_poll() follows if it finds nothing.
 inline void look_begins() noexcept {
   if (cores_are_shared || this_fiber() == nullptr) [[unlikely]]
     detail::note_look();
 }
+
+/// Called by a polling call that has found nothing: lets other threads run, at once or after a few empty
+/// polls.
+CLUMP_HOST_API void yield_after_empty_poll();
 
 /// How often the calling thread of control has offered its core to the kernel because of empty polls.
 CLUMP_HOST_API std::uint64_t offers_after_empty_polls() noexcept;

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "core/rank.h"
+#include "fiber/polling.h"
 #include "mpi/bodies.h"
 #include "mpi/entry/entry.h"
 

@@ -1,6 +1,6 @@
 // Probing, and receiving what was probed (MPI-5.0 section 3.8).
 #include "core/rank.h"
-#include "fiber/completion.h"
+#include "fiber/polling.h"
 #include "mpi/bodies.h"
 #include "mpi/entry/entry.h"
 #include "mpi/matched.h"

@@ -11,6 +11,7 @@
 
 #include "core/rank.h"
 #include "fiber/completion.h"
+#include "fiber/polling.h"
 #include "mpi/bodies.h"
 #include "mpi/check/checked_requests.h"
 #include "mpi/entry/entry.h"

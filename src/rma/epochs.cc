@@ -10,8 +10,8 @@
 
 #include "coll/schedule/agree.h"
 #include "core/awaited.h"
-#include "fiber/completion.h"
 #include "fiber/own_worker.h"
+#include "fiber/polling.h"
 #include "p2p/p2p.h"
 #include "rma/messages.h"
 #include "rma/waits.h"
@@ -272,7 +272,10 @@ Status Window::flush_all() {
 Status Window::sync() {
   order_memory();
   // MPI_Win_sync in a loop reads what another rank stores.
-  if (messages_ != nullptr) p2p::poll(owner);
+  if (messages_ != nullptr)
+    p2p::poll(owner);
+  else
+    fiber::look_begins();
   fiber::yield_after_empty_poll();
   return {};
 }

@@ -6,6 +6,7 @@
 
 #include "core/awaited.h"
 #include "fiber/completion.h"
+#include "fiber/polling.h"
 #include "p2p/p2p.h"
 #include "rma/messages.h"
 #include "rma/waits.h"
