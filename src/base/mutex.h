@@ -27,8 +27,8 @@ class ShortMutex {
     // The load keeps those who only try from taking the cache line away from the holder. acquire: as above.
     return !locked_.load(std::memory_order_relaxed) && !locked_.exchange(true, std::memory_order_acquire);
   }
-  /// The same for a lock that is nearly always free, and a caller whose other way is cold: it costs a holder
-  /// his cache line.
+  /// The same for a lock that is nearly always free, and a caller whose other way is cold: it costs the holder
+  /// its cache line.
   [[gnu::always_inline]] bool lock_if_free() noexcept {
     return !locked_.exchange(true, std::memory_order_acquire);  // acquire: as above
   }

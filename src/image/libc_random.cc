@@ -31,13 +31,12 @@ void seed(unsigned value) {
   srandom_r(value, &begun(state).data);
 }
 
-/// Runs one of the *48_r functions: `call` takes the rank's state and a place for the result.
+/// Runs one of the *48_r functions: `call` takes the rank's state and a place for the result. No lock: these are
+/// not for several threads at once, as the C library's own ones are not, and programs draw millions.
 template <typename Result, typename Call>
 Result draw48(Call call) {
-  RandomState& state = mine();
-  const std::scoped_lock lock(state.lock);
   Result result{};
-  call(&state.drand, &result);
+  call(&mine().drand, &result);
   return result;
 }
 
@@ -115,26 +114,21 @@ CLUMP_HOST_API long jrand48(unsigned short numbers[3]) {
 CLUMP_HOST_API void srand48(long value) {
   static constinit Hidden<void(long)> real{"srand48"};
   if (!captured()) return real(value);
-  RandomState& state = mine();
-  const std::scoped_lock lock(state.lock);
-  srand48_r(value, &state.drand);
+  srand48_r(value, &mine().drand);
 }
 
 CLUMP_HOST_API unsigned short* seed48(unsigned short value[3]) {
   static constinit Hidden<unsigned short*(unsigned short*)> real{"seed48"};
   if (!captured()) return real(value);
-  RandomState& state = mine();
-  const std::scoped_lock lock(state.lock);
-  seed48_r(value, &state.drand);
-  return state.drand.__old_x;
+  drand48_data& state = mine().drand;
+  seed48_r(value, &state);
+  return state.__old_x;
 }
 
 CLUMP_HOST_API void lcong48(unsigned short values[7]) {
   static constinit Hidden<void(unsigned short*)> real{"lcong48"};
   if (!captured()) return real(values);
-  RandomState& state = mine();
-  const std::scoped_lock lock(state.lock);
-  lcong48_r(values, &state.drand);
+  lcong48_r(values, &mine().drand);
 }
 
 }  // extern "C"

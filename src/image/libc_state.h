@@ -15,6 +15,7 @@
 
 #include <pthread.h>
 
+#include "base/mutex.h"
 #include "image/signal_state.h"
 
 namespace clump::image {
@@ -90,7 +91,7 @@ struct GetoptState {
 
 /// rand(), random(), drand48(): libc_random.cc.
 struct RandomState {
-  std::mutex lock;
+  base::ShortMutex lock;  ///< guards `data` and `words`
   random_data data{};
   char words[128] = {};
   drand48_data drand{};
