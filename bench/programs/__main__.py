@@ -134,6 +134,8 @@ class Bench:
                 said.append(f"{way.name} FAILED: {failure}")
             else:
                 self.measured.add(program.name, ranks, way.name, timed)
+                if program.fortran and way.fortran_launcher:
+                    self.measured.other_launcher.add((program.name, way.name))
                 said.append(f"{way.name} {timed.seconds:.2f} ({timed.processor:.2f})")
         print(f"    round {round_number + 1}, {ranks:2} ranks, {program.name}: {', '.join(said)}", flush=True)
 

@@ -47,6 +47,13 @@ def wanted_of(ranks, cores):
     return next((limit for a_core, limit in WANTED if ranks == a_core * cores), None)
 
 
+def mean_text(measured, ranks, what):
+    """The geometric mean against the best peer; of how many programs, if not of all."""
+    text = bound_text(mean_against_best(measured, ranks, what=what), summary.at_most(measured, ranks, what))
+    programs = len(summary.ratios(measured, ranks, what=what))
+    return text if programs in (0, len(summary.ratios(measured, ranks))) else f"{text} ({programs})"
+
+
 def means_table(measured, cores):
     """A row for each number of ranks: geometric means against the best peer, and how far fibers are from processes."""
     rows = []
@@ -57,14 +64,20 @@ def means_table(measured, cores):
         wanted = wanted_of(ranks, cores)
         by_processes = fibers_by_processes(measured, ranks)
         worst = max(by_processes, key=by_processes.get) if by_processes else None
-        bounds = summary.at_most(measured, ranks)
-        rows.append([str(ranks), str(len(found)), bound_text(geometric_mean(found.values()), bounds), ratio_text(wanted),
-                     bound_text(mean_against_best(measured, ranks, what="work"), bounds), ratio_text(mean_against_best(measured, ranks, what="processor")),
+        rows.append([str(ranks), str(len(found)), mean_text(measured, ranks, "wall"), ratio_text(wanted),
+                     mean_text(measured, ranks, "work"), mean_text(measured, ranks, "processor"),
                      f"{sum(ratio <= 1 for ratio in found.values())} of {len(found)}", ratio_text(geometric_mean(by_processes.values())),
                      f"{ratio_text(by_processes[worst])} ({worst})" if worst else "",
                      ratio_text(geometric_mean(summary.facade_by_openmpi(measured, ranks).values()))])
     return table(["ranks", "programs", "wall time by the best peer's", "wanted", "the same less start-up", "processor time by the least of a peer",
                   "as fast or faster", "fibers by processes", "the most of these", "Open MPI's binary under Clump by Open MPI"], rows)
+
+
+def cell(measured, run, medians, floors):
+    way = run[2]
+    if way in medians:  # of the rounds that it ended in
+        return f"> {seconds_text(medians[way])}" if way in floors else seconds_text(medians[way])
+    return f"> {seconds_text(floors[way])}" if way in floors else "gap" if run in measured.gaps else ""
 
 
 def times_table(measured, ranks, what):
@@ -76,8 +89,7 @@ def times_table(measured, ranks, what):
         if not medians or (program == START and what == "work"):
             continue
         floors = measured.floors(program, ranks, what)
-        cells = [seconds_text(medians[way]) if way in medians else f"> {seconds_text(floors[way])}" if way in floors
-                 else "gap" if (program, ranks, way) in measured.gaps else "" for way in ways]
+        cells = [cell(measured, (program, ranks, way), medians, floors) for way in ways]
         is_bound = summary.is_at_most(medians, floors)
         best = None if is_bound else best_peer(medians)
         rows.append([program, *cells, NAMES[best[0]] if best else "", bound_text(summary.against_best(medians, floors), is_bound),
@@ -120,7 +132,8 @@ def write_charts(measured, folder):
     for what, words in CHARTS:
         if any(mean_against_best(measured, ranks, what=what) for ranks in measured.ranks()):
             (folder / f"programs-{what}.svg").write_text(mean_chart(measured, what, words))
-            names.append((f"programs-{what}.svg", f"{words} against the best peer, by ranks"))
+            names.append((f"programs-{what}.svg", f"{words} against the best peer, by ranks; Clump's at most where a peer was ended, "
+                          "a peer's own without the programs in which it was"))
     of_programs = []
     for program in measured.programs():
         (folder / f"programs-{program}.svg").write_text(program_chart(measured, program))
@@ -136,7 +149,9 @@ def lines_of(results, measured, means, of_programs):
     if results["absent"]:
         yield "Not measured: " + "; ".join(f"{NAMES[way]}: {reason}" for way, reason in results["absent"].items()) + "."
     yield from ["", "## In short", "", "Ratios are Clump's time by that of the fastest other library: below 1 Clump is faster. "
-                "A library that was ended before it was done counts with the time that it had; then the ratio is the most that it can be (≤).", ""]
+                "A library that was ended before it was done counts with the time that it had, in all but processor time; then the ratio is the most that it "
+                "can be (≤). Less start-up, a library of whose time less than a quarter of its start-up is left is not compared. "
+                "In brackets: how many programs, where not all.", ""]
     yield from means_table(measured, results["cores"])
     yield from [line for name, words in means for line in (f"![{words}]({name})", "")]
     for ranks in measured.ranks():

@@ -19,6 +19,7 @@ class Measured:
     wall: dict = field(default_factory=dict)       # {(program, ranks): {way: [seconds, ...]}}
     processor: dict = field(default_factory=dict)  # the same
     gaps: dict = field(default_factory=dict)       # {(program, ranks, way): reason}
+    other_launcher: set = field(default_factory=set)  # {(program, way)}: started by another launcher than START, so its start-up is not known
 
     def add(self, program, ranks, way, timed):
         for numbers, value in ((self.wall, timed.seconds), (self.processor, timed.processor)):
@@ -27,6 +28,7 @@ class Measured:
     def as_json(self):
         return {"values": [{"program": program, "ranks": ranks, "wall": by_way, "processor": self.processor[program, ranks]}
                            for (program, ranks), by_way in self.wall.items()],
+                "other_launcher": sorted(self.other_launcher),
                 "gaps": [{"program": program, "ranks": ranks, "way": way, "reason": reason}
                          for (program, ranks, way), reason in self.gaps.items()]}
 
@@ -38,6 +40,7 @@ class Measured:
             measured.processor[value["program"], value["ranks"]] = value["processor"]
         for gap in written["gaps"]:
             measured.gaps[gap["program"], gap["ranks"], gap["way"]] = gap["reason"]
+        measured.other_launcher = set(map(tuple, written.get("other_launcher", ())))
         return measured
 
     def programs(self):
@@ -52,19 +55,24 @@ class Measured:
         found = {way: statistics.median(values) for way, values in numbers.get((program, ranks), {}).items()}
         if what != "work":
             return found
-        return self.less_start(ranks, found)
+        return self.less_start(program, ranks, found)
 
-    def less_start(self, ranks, seconds_of):
-        start = self.medians(START, ranks)
+    def less_start(self, program, ranks, seconds_of):
+        start = {way: seconds for way, seconds in self.medians(START, ranks).items() if (program, way) not in self.other_launcher}
         return {way: seconds - start[way] for way, seconds in seconds_of.items() if way in start and seconds - start[way] >= LEAST * start[way]}
 
     def floors(self, program, ranks, what="wall"):
-        """{peer: seconds} of peers that were ended after so many: they take longer."""
+        """{peer: seconds} of peers that were ended after so many: they take longer. Of `work` only where all peers are known, as one whose time
+        is not told might have taken less."""
         if what == "processor":
             return {}
         ended = {way: TOO_LONG.search(self.gaps.get((program, ranks, way), "")) for way in PEERS}
-        found = {way: float(said[1]) for way, said in ended.items() if said}
-        return self.less_start(ranks, found) if what == "work" else found
+        found = {way: float(said[1]) for way, said in ended.items() if said and float(said[1]) > 0}
+        if what == "wall":
+            return found
+        told = self.less_start(program, ranks, found)
+        ran = {way for way in self.medians(program, ranks) if way in PEERS} | found.keys()
+        return told if ran <= self.medians(program, ranks, "work").keys() | told.keys() else {}
 
 
 def time_limit(measured, program, ranks, way, most, patience):
@@ -93,7 +101,7 @@ def against_best(medians, floors, way=FIBERS):
 def is_at_most(medians, floors):
     """Whether what is told of the best peer is only how long it took at least."""
     best = best_peer(floors | medians)
-    return best is not None and best[0] not in medians
+    return best is not None and best[0] in floors
 
 
 def geometric_mean(ratios):
@@ -103,14 +111,14 @@ def geometric_mean(ratios):
 
 def ratios(measured, ranks, way=FIBERS, what="wall"):
     """{program: its ratio against the best peer} of programs that have one."""
-    found = {program: against_best(measured.medians(program, ranks, what), measured.floors(program, ranks, what), way)
-             for program in measured.programs()}
+    floors = {program: {} if way in PEERS else measured.floors(program, ranks, what) for program in measured.programs()}
+    found = {program: against_best(measured.medians(program, ranks, what), floors[program], way) for program in floors}
     return {program: ratio for program, ratio in found.items() if ratio is not None}
 
 
 def at_most(measured, ranks, what="wall"):
     """Programs whose ratios are upper bounds."""
-    return [program for program in measured.programs()
+    return [program for program in ratios(measured, ranks, FIBERS, what)
             if is_at_most(measured.medians(program, ranks, what), measured.floors(program, ranks, what))]
 
 

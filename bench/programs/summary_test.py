@@ -73,12 +73,29 @@ class Arithmetic(unittest.TestCase):
         self.assertEqual(summary.ratios(found, 64), {"a": 0.25, "b": 0.5})
         self.assertEqual(summary.at_most(found, 64), ["a"], "of b there is a time")
         self.assertEqual(found.floors("a", 64, "work"), {"mpich": 10.0, "openmpi": 18.0})
+        self.assertEqual(summary.ratios(found, 64, "openmpi"), {"b": 1.0}, "a peer beside those that came to an end")
         self.assertAlmostEqual(summary.ratios(found, 64, what="work")["a"], 0.2)
         self.assertEqual(summary.ratios(found, 64, what="processor").keys(), {"b"})
         text = "\n".join(page.times_table(found, 64, "wall"))
         self.assertIn("| a | 3.00 | > 12.0 | > 20.0 |  | ≤ 0.25 |", text)
-        self.assertIn("| ≤ 0.35 |", "\n".join(page.means_table(found, 2)))
+        self.assertIn("| ≤ 0.35 | 0.30 | ≤ 0.32 | 0.50 (1) |", "\n".join(page.means_table(found, 2)))
         self.assertEqual(summary.ratios(measured({("a", 64): {"clump": [3.0]}}, {("a", 64, "mpich"): "exit code 1"}), 64), {})
+
+    def test_what_is_not_told_of_a_peer_may_be_less(self):
+        found = measured({("start", 64): {"clump": [1.0], "mpich": [2.0], "openmpi": [8.0]}, ("a", 64): {"clump": [3.0], "openmpi": [9.0]}},
+                         {("a", 64, "mpich"): "did not end within 12 s"})
+        self.assertEqual(found.floors("a", 64), {"mpich": 12.0})
+        self.assertEqual(found.floors("a", 64, "work"), {}, "Open MPI's work is a second or less")
+        self.assertEqual(summary.ratios(found, 64, what="work"), {})
+        twice = measured({("a", 64): {"clump": [3.0], "mpich": [10.0]}}, {("a", 64, "mpich"): "did not end within 12 s"})
+        self.assertEqual(summary.at_most(twice, 64), ["a"], "in one round it was ended")
+        self.assertIn("| > 10.0 |", "\n".join(page.times_table(twice, 64, "wall")))
+
+    def test_another_launcher_has_another_start_up(self):
+        found = measured({("start", 2): {"clump": [1.0], "openmpi": [1.0]}, ("a", 2): {"clump": [3.0], "openmpi": [4.0]}})
+        found.other_launcher.add(("a", "openmpi"))
+        self.assertEqual(found.medians("a", 2, "work"), {"clump": 2.0})
+        self.assertEqual(Measured.from_json(found.as_json()), found)
 
     def test_geometric_means(self):
         self.assertAlmostEqual(summary.geometric_mean([0.5, 8.0]), 2.0)

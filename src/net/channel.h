@@ -23,7 +23,7 @@ namespace clump::net {
 /// Messages of up to this size may be copied to where they wait, unless a tool sets another limit. Above, the
 /// second copy costs more than the sender gains.
 inline constexpr Count kEagerLimit = 32 * 1024;
-/// Between workers, messages longer than kLeastTogether are copied to wait, up to kMostStaged, if the
+/// Between workers, messages longer than kLeastTogether, up to kMostStaged, go through a staging buffer if the
 /// locality predictor says so (locality_predictor.h).
 inline constexpr Count kLeastTogether = 16 * 1024;
 inline constexpr Count kMostStaged = 128 * 1024;

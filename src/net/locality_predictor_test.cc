@@ -162,8 +162,6 @@ TEST(LocalityPredictor, TwoSendersAtATime) {
   send();
   other.join();
   // It still learns.
-  Program alone{.staged = nanoseconds(8000), .together = nanoseconds(2300)};
-  alone.send(kFirst);
   int staged = 0;
   LocalityPredictor::Time time = std::chrono::steady_clock::now() + std::chrono::hours(1);
   for (int i = 0; i < 100'000; ++i) {
