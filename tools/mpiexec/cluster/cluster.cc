@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 
 #include "base/memory_file.h"
 #include "base/program_path.h"
@@ -20,6 +19,7 @@
 #include "cluster/prterun_driver.h"
 #include "cluster/prterun_environment.h"
 #include "cluster/prterun_output_filter.h"
+#include "cluster/run_daemon.h"
 #include "cluster/start_host.h"
 #include "command/host_names.h"
 #include "common/remote_shell.h"
@@ -90,18 +90,6 @@ base::Status write_host_file(const pmi::Job& job, int& file) {
                     base::why_refused("memfd_create", errno));
 }
 
-/// A folder for prterun's files, which it leaves behind when it is killed; empty where the user has chosen
-/// one.
-std::string make_folder() {
-  static constexpr const char* kLocal = "PRTE_MCA_prte_local_tmpdir_base";
-  if (std::getenv(kLocal) != nullptr || std::getenv("PRTE_MCA_prte_tmpdir_base") != nullptr) return {};
-  std::error_code none;
-  std::string folder = (std::filesystem::temp_directory_path(none) / "clump.XXXXXX").string();
-  if (none || ::mkdtemp(folder.data()) == nullptr) return {};
-  ::setenv(kLocal, folder.c_str(), 1);
-  return folder;
-}
-
 std::vector<std::string> prterun_arguments(const std::string& prterun, const Command& command,
                                            const pmi::Job& job, int host_file) {
   std::vector<std::string> words{prterun};
@@ -146,7 +134,7 @@ base::Status run_on_hosts(const Command& command, Plan& plan, Records& records, 
   CLUMP_TRY(write_host_file(plan.job, host_file));
   std::optional<GdbHosts> gdb;
   if (command.gdb) CLUMP_TRY(gdb.emplace(hosts.size(), command.gdb_commands).open());
-  const std::string folder = make_folder();
+  const std::string folder = choose_folder("PRTE_MCA_prte_local_tmpdir_base");
   const std::vector<std::string> words = prterun_arguments(prterun, command, plan.job, host_file);
   CLUMP_TRY(run_prterun({.arguments = words,
                          .environment = prterun_environment(environ),

@@ -17,6 +17,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/random.h"
 #include "command/exit_codes.h"
 #include "common/poll_set.h"
 #include "job/descendants.h"
@@ -27,18 +28,6 @@ namespace clump::mpiexec {
 namespace {
 
 constexpr std::chrono::milliseconds kDaemonGrace{1000};  ///< for prted, to end its ranks and remove its files
-
-/// For prted's files, which it leaves behind when it is killed; empty where the user has chosen one. The
-/// setting is for this host's prted only: on mpiexec's host it is another one (cluster.cc).
-std::string make_folder_of_daemon() {
-  static constexpr const char* kRemote = "PRTE_MCA_prte_remote_tmpdir_base";
-  if (std::getenv(kRemote) != nullptr || std::getenv("PRTE_MCA_prte_tmpdir_base") != nullptr) return {};
-  std::error_code none;
-  std::string folder = (std::filesystem::temp_directory_path(none) / "clump.XXXXXX").string();
-  if (none || ::mkdtemp(folder.data()) == nullptr) return {};
-  ::setenv(kRemote, folder.c_str(), 1);
-  return folder;
-}
 
 /// PRRTE writes its command for the user's login shell.
 std::string shell() {
@@ -99,6 +88,16 @@ int supervise(const std::string& command, int life) {
 
 }  // namespace
 
+std::string choose_folder(const char* variable) {
+  if (std::getenv(variable) != nullptr || std::getenv("PRTE_MCA_prte_tmpdir_base") != nullptr) return {};
+  std::error_code none;
+  const std::filesystem::path place = std::filesystem::temp_directory_path(none);
+  if (none) return {};
+  std::string folder = (place / fmt::format("clump.{:016x}", base::random_number())).string();
+  ::setenv(variable, folder.c_str(), 1);
+  return folder;
+}
+
 int run_daemon(const std::vector<std::string>& words) {
   if (words.size() != 1) {
     fmt::print(stderr, "mpiexec: {} is how mpiexec starts PRRTE's daemon: it is not for users\n", kRunDaemon);
@@ -107,7 +106,8 @@ int run_daemon(const std::vector<std::string>& words) {
   for (const int end : {STDOUT_FILENO, STDERR_FILENO})  // one that is closed would seem to have ended
     if (::fcntl(end, F_GETFD) < 0) (void)::open("/dev/null", O_RDWR);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  const std::string folder = make_folder_of_daemon();
+  // This host's prted only: on mpiexec's host it is another one (cluster.cc).
+  const std::string folder = choose_folder("PRTE_MCA_prte_remote_tmpdir_base");
   int life[2];
   if (::pipe2(life, O_CLOEXEC) != 0) {
     fmt::print(stderr, "mpiexec: cannot make a pipe: {}\n", std::strerror(errno));

@@ -20,6 +20,11 @@ inline constexpr const char* kRunDaemon = "--run-daemon";
 /// ssh's exit code where it fails itself, or its connection is lost.
 inline constexpr int kConnectionLost = 255;
 
+/// Chooses a folder for the files of a daemon of PRRTE, which it leaves behind when it is killed, and sets the
+/// environment's `variable` to it. Empty where the user has chosen one. The daemon makes it, so that nothing is
+/// left if the caller is killed before another process knows of it. Nobody can guess its name.
+std::string choose_folder(const char* variable);
+
 /// Returns when the command and all that it has started have ended. The exit code: that of the command, or 128 +
 /// the signal that ended it; 255 if the connection ends before.
 int run_daemon(const std::vector<std::string>& words);
