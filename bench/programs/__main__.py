@@ -151,8 +151,9 @@ class Bench:
     def results(self, programs):
         described = ways.versions(self.ways)
         programs = [program for program in PROGRAMS if program in programs or program.name in self.measured.programs()]
+        rounds = max(len(values) for by_way in self.measured.wall.values() for values in by_way.values())
         return {"machine": facts.in_words(facts.describe()), "cores": self.cores, "date": time.strftime("%Y-%m-%dT%H:%M:%S"),
-                "rounds": self.options.rounds, "busy": statistics.median_high(self.busy), "limit": self.options.limit, "versions": described, "absent": self.absent,
+                "rounds": rounds, "busy": statistics.median_high(self.busy), "limit": self.options.limit, "versions": described, "absent": self.absent,
                 "programs": [[program.name, program.what, program.origin] for program in programs],
                 "unit": "seconds; wall: of mpiexec; processor: of it and all that it starts", **self.measured.as_json()}
 
@@ -191,7 +192,7 @@ def main():
         sys.exit("./dev bench --programs: nothing was measured")
     results = bench.results(programs)
     if before:
-        results["rounds"], results["busy"] = max(results["rounds"], before["rounds"]), max(results["busy"], before["busy"])
+        results["busy"] = max(results["busy"], before["busy"])
         results["versions"] = before["versions"] | results["versions"]
     kept.write_text(json.dumps(results, indent=1) + "\n")
     print(page.write(results, folder))
