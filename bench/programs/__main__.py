@@ -23,27 +23,62 @@ from .summary import Measured, time_limit
 from clump_lab import facts, printing  # isort: skip  -- ways.py says where it is
 
 
+def regex(text):
+    try:
+        return re.compile(text)
+    except re.error as problem:
+        raise argparse.ArgumentTypeError(f"'{text}' is no regular expression: {problem}; for all programs leave it out") from None
+
+
+def ranks_of(text):
+    try:
+        ranks = [int(word) for word in text.split(",")]
+    except ValueError:
+        ranks = []
+    if not ranks or min(ranks) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is no list of numbers of ranks, such as 2,16")
+    return ranks
+
+
+def rounds_of(text):
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of rounds: give 1 or more")
+    return int(text)
+
+
+def above_zero(text):
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not number > 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number above 0")
+    return number
+
+
 def parse_options():
-    parser = argparse.ArgumentParser(prog="./dev bench --programs", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(prog="./dev bench --programs", usage="./dev bench --programs [options]; ./dev bench --help tells them",
+                                     description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, required=True, help="our build directory")
     parser.add_argument("--peers-dir", type=Path, required=True, help="where the other libraries are installed, a folder each")
     parser.add_argument("--cache", type=Path, required=True, help="where sources are fetched to and programs are built")
     parser.add_argument("--out", type=Path, required=True, help="where programs.md, its charts and programs.json go")
     parser.add_argument("--jobs", type=int, default=1, help="how many jobs `make` may have")
-    parser.add_argument("--only", type=re.compile, default=re.compile(""), metavar="REGEX", help="programs whose names match")
-    parser.add_argument("--ways", type=re.compile, default=re.compile(""), metavar="REGEX",
+    parser.add_argument("--only", type=regex, default=re.compile(""), metavar="REGEX", help="programs whose names match")
+    parser.add_argument("--ways", type=regex, default=re.compile(""), metavar="REGEX",
                         help=f"ways whose names match: {', '.join((*ways.OURS, *ways.PEERS))}")
-    parser.add_argument("--ranks", type=lambda text: [int(word) for word in text.split(",")], metavar="N,...", help="default: 1,2,4,16,64")
-    parser.add_argument("--rounds", type=int, help="default: 3")
+    parser.add_argument("--ranks", type=ranks_of, metavar="N,...", help="default: 1,2,4,16,64")
+    parser.add_argument("--rounds", type=rounds_of, help="default: 3")
     parser.add_argument("--quick", action="store_true", help="one round with 2 and 16 ranks")
-    parser.add_argument("--limit", type=float, default=60, metavar="SECONDS", help="for one run; default: 60")
-    parser.add_argument("--patience", type=float, metavar="TIMES",
+    parser.add_argument("--limit", type=above_zero, default=60, metavar="SECONDS", help="for one run; default: 60")
+    parser.add_argument("--patience", type=above_zero, metavar="TIMES",
                         help="end a run of another library after so many times what Clump took with fibers, but not within 10 s; default: --limit alone")
-    parser.add_argument("--seconds", type=float, default=float("inf"), metavar="SECONDS", help="begin no further program after so many")
+    parser.add_argument("--seconds", type=above_zero, default=float("inf"), metavar="SECONDS", help="begin no further program after so many")
     parser.add_argument("--intel", type=Path, help="where Intel MPI is installed, if not below --peers-dir")
     parser.add_argument("--scratch", type=Path, help="runs have their folders here; default: /dev/shm, or --out where that is missing")
     parser.add_argument("--add", action="store_true", help="keep the numbers that --out has from before and add to them")
     parser.add_argument("--only-build", action="store_true", help="build the programs, run nothing")
+    parser.add_argument("--check-options", action="store_true", help="look at the options, do nothing")
     parser.add_argument("--list", action="store_true", help="print the names of the programs")
     parser.add_argument("--page", type=Path, metavar="JSON", help="write the page of an earlier run again, next to this file")
     options = parser.parse_args()
@@ -52,11 +87,30 @@ def parse_options():
         setattr(options, name, given and given.absolute())
     options.ranks = options.ranks or ([2, 16] if options.quick else [1, 2, 4, 16, 64])
     options.rounds = options.rounds or (1 if options.quick else 3)
-    if min(options.ranks) < 1 or options.rounds < 1:
-        parser.error("--ranks and --rounds take numbers of at least 1")
+    options.programs = [program for program in PROGRAMS if options.only.search(program.name)]
+    if not options.programs:
+        parser.error(f"--only: no program matches '{options.only.pattern}'; there are {', '.join(program.name for program in PROGRAMS)}")
+    if not any(options.ways.search(name) for name in (*ways.OURS, *ways.PEERS)):
+        parser.error(f"--ways: nothing matches '{options.ways.pattern}'; there are {', '.join((*ways.OURS, *ways.PEERS))}")
+    written = options.out / "programs/programs.json"
+    options.kept = (read_results(parser, "--page", options.page) if options.page
+                    else read_results(parser, "--add", written) if options.add and written.exists() else None)
     if options.scratch is None:
         options.scratch = Path("/dev/shm") if Path("/dev/shm").is_dir() else options.out
     return options
+
+
+def read_results(parser, option, path):
+    """What an earlier run has written."""
+    try:
+        results = json.loads(path.read_text())
+    except OSError as problem:
+        parser.error(f"{option} {path}: {problem.strerror}; give the programs.json of an earlier run")
+    except ValueError as problem:
+        parser.error(f"{option} {path} is no JSON ({problem}); give the programs.json of an earlier run")
+    if not isinstance(results, dict) or not {"values", "gaps", "date", "machine", "rounds", "busy", "versions", "absent", "cores", "programs"} <= results.keys():
+        parser.error(f"{option} {path} was not written by this command; give the programs.json of an earlier run")
+    return results
 
 
 def without_folders(text):
@@ -151,9 +205,8 @@ class Bench:
     def results(self, programs):
         described = ways.versions(self.ways)
         programs = [program for program in PROGRAMS if program in programs or program.name in self.measured.programs()]
-        rounds = max(len(values) for by_way in self.measured.wall.values() for values in by_way.values())
         return {"machine": facts.in_words(facts.describe()), "cores": self.cores, "date": time.strftime("%Y-%m-%dT%H:%M:%S"),
-                "rounds": rounds, "busy": statistics.median_high(self.busy), "limit": self.options.limit, "versions": described, "absent": self.absent,
+                "rounds": max(map(self.measured.rounds, self.measured.ranks())), "busy": statistics.median_high(self.busy), "limit": self.options.limit, "versions": described, "absent": self.absent,
                 "programs": [[program.name, program.what, program.origin] for program in programs],
                 "unit": "seconds; wall: of mpiexec; processor: of it and all that it starts", **self.measured.as_json()}
 
@@ -164,23 +217,23 @@ def main():
         print("\n".join(program.name for program in PROGRAMS))
         return 0
     if options.page:
-        print(page.write(json.loads(options.page.read_text()), options.page.parent))
+        print(page.write(options.kept, options.page.parent))
         return 0
-    programs = [program for program in PROGRAMS if options.only.search(program.name)]
-    if not programs:
-        sys.exit(f"./dev bench --programs: no program matches '{options.only.pattern}'; there are {', '.join(program.name for program in PROGRAMS)}")
+    if options.check_options:
+        return 0
+    programs = options.programs
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what runs is ended
     timing.adopt_orphans()
     bench = Bench(options)
     if not bench.ways:
-        sys.exit(f"./dev bench --programs: no way matches '{options.ways.pattern}'; there are {', '.join((*ways.OURS, *ways.PEERS))}")
+        sys.exit(f"./dev bench --programs: of '{options.ways.pattern}' nothing is installed")
     bench.build([start.PROGRAM, *programs])
     if options.only_build:
         return 0 if all(isinstance(executable, Path) for executable in bench.executables.values()) else 1
     folder = options.out / "programs"
     folder.mkdir(parents=True, exist_ok=True)
     kept = folder / "programs.json"
-    before = json.loads(kept.read_text()) if options.add and kept.exists() else None
+    before = options.kept
     if before:
         bench.measured = Measured.from_json(before)
         tried = {program.name for program in [start.PROGRAM, *programs]}

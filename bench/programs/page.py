@@ -36,11 +36,14 @@ def table(head, rows):
 
 def heading(results):
     day = time.strptime(results["date"][:10], "%Y-%m-%d")
-    rounds = "one round" if results["rounds"] == 1 else f"medians of up to {results['rounds']} rounds"
-    text = f"{results['machine']}; {day.tm_mday} {time.strftime('%B %Y', day)}, {rounds}."
+    text = f"{results['machine']}; {day.tm_mday} {time.strftime('%B %Y', day)}."
     if results["busy"] > 0.1:
         text += f" NOT QUIET: others used up to {100 * results['busy']:.0f} % of the machine, so times are not to be trusted."
     return text
+
+
+def rounds_text(rounds):
+    return "one round" if rounds == 1 else f"medians of {rounds} rounds"
 
 
 def wanted_of(ranks, cores):
@@ -55,29 +58,36 @@ def mean_text(measured, ranks, what):
 
 
 def means_table(measured, cores):
-    """A row for each number of ranks: geometric means against the best peer, and how far fibers are from processes."""
+    """A row for each number of ranks: geometric means against the best peer."""
     rows = []
     for ranks in measured.ranks():
         found = summary.ratios(measured, ranks)
         if not found:
             continue
-        wanted = wanted_of(ranks, cores)
+        work = summary.ratios(measured, ranks, what="work").values()
+        rows.append([str(ranks), str(measured.rounds(ranks)), str(len(found)), mean_text(measured, ranks, "wall"), ratio_text(wanted_of(ranks, cores)),
+                     f"{sum(ratio <= 1 for ratio in found.values())} of {len(found)}", mean_text(measured, ranks, "work"),
+                     f"{sum(ratio <= 1 for ratio in work)} of {len(work)}", mean_text(measured, ranks, "processor")])
+    return table(["ranks", "rounds", "programs", "wall time", "target", "as fast or faster", "less start-up", "as fast or faster", "processor time"], rows)
+
+
+def ways_table(measured):
+    """A row for each number of ranks: Clump's ways against each other, and Open MPI's binary under Clump."""
+    rows = []
+    for ranks in measured.ranks():
         by_processes = fibers_by_processes(measured, ranks)
         worst = max(by_processes, key=by_processes.get) if by_processes else None
-        rows.append([str(ranks), str(len(found)), mean_text(measured, ranks, "wall"), ratio_text(wanted),
-                     mean_text(measured, ranks, "work"), mean_text(measured, ranks, "processor"),
-                     f"{sum(ratio <= 1 for ratio in found.values())} of {len(found)}", ratio_text(geometric_mean(by_processes.values())),
-                     f"{ratio_text(by_processes[worst])} ({worst})" if worst else "",
+        rows.append([str(ranks), ratio_text(geometric_mean(by_processes.values())), f"{ratio_text(by_processes[worst])} ({worst})" if worst else "",
                      ratio_text(geometric_mean(summary.facade_by_openmpi(measured, ranks).values()))])
-    return table(["ranks", "programs", "wall time by the best peer's", "wanted", "the same less start-up", "processor time by the least of a peer",
-                  "as fast or faster", "fibers by processes", "the most of these", "Open MPI's binary under Clump by Open MPI"], rows)
+    return table(["ranks", "fibers by processes", "the highest of these", "Open MPI's binary under Clump by the same under Open MPI"], rows)
 
 
 def cell(measured, run, medians, floors):
     way = run[2]
     if way in medians:  # of the rounds that it ended in
         return f"> {seconds_text(medians[way])}" if way in floors else seconds_text(medians[way])
-    return f"> {seconds_text(floors[way])}" if way in floors else "gap" if run in measured.gaps else ""
+    is_ended = summary.TOO_LONG.search(measured.gaps.get(run, ""))
+    return f"> {seconds_text(floors[way])}" if way in floors else "gap" if run in measured.gaps and not is_ended else ""
 
 
 def times_table(measured, ranks, what):
@@ -148,20 +158,23 @@ def lines_of(results, measured, means, of_programs):
                 "Libraries: " + "; ".join(f"{NAMES[way]}: {words}" for way, words in results["versions"].items()) + "."]
     if results["absent"]:
         yield "Not measured: " + "; ".join(f"{NAMES[way]}: {reason}" for way, reason in results["absent"].items()) + "."
-    yield from ["", "## In short", "", "Ratios are Clump's time by that of the fastest other library: below 1 Clump is faster. "
-                "A library that was ended before it was done counts with the time that it had, in all but processor time; then the ratio is the most that it "
-                "can be (≤). Less start-up, a library of whose time less than a quarter of its start-up is left is not compared. "
-                "In brackets: how many programs, where not all.", ""]
+    yield from ["", "## In short", "", "A *peer* is another library, the *best* one the fastest. Ratios are Clump's time by that of the best peer: below 1 Clump is faster. "
+                "Means are geometric. In brackets: of how many programs, where not of all.", "",
+                "*Less start-up* is without the time of an empty program. A library is left out there if less than a quarter of its start-up remains, as "
+                "that cannot be told from noise. This leaves Open MPI out of many short programs.", "",
+                "A peer that was ended before it was done (the gaps tell after how long) counts with the time that it had, but for processor time; then the "
+                "ratio is the most that it can be (≤).", ""]
     yield from means_table(measured, results["cores"])
+    yield from ["Wall time of Clump's ways by each other:", "", *ways_table(measured)]
     yield from [line for name, words in means for line in (f"![{words}]({name})", "")]
     for ranks in measured.ranks():
-        yield from [f"## {ranks} rank{'s' if ranks > 1 else ''}", "", "Wall time, seconds:", ""]
+        yield from [f"## {ranks} rank{'s' if ranks > 1 else ''}", "", f"{rounds_text(measured.rounds(ranks)).capitalize()}. Wall time, seconds:", ""]
         yield from times_table(measured, ranks, "wall")
         yield from ["Wall time less start-up, seconds:", ""]
         yield from times_table(measured, ranks, "work")
         yield from ["Processor time, seconds:", ""]
         yield from times_table(measured, ranks, "processor")
-    yield from ["## The programs", ""]
+    yield from ["## The programs", "", "Those whose sources are `lab/nas` or `bench/programs` are written for Clump's lab and benchmarks, the others are not.", ""]
     yield from table(["program", "what it does", "sources"], [[name, what, origin] for name, what, origin in results["programs"]])
     yield from [line for name, words in of_programs for line in (f"![{words}]({name})", "")]
     gaps = gap_lines(measured)

@@ -46,6 +46,10 @@ class Measured:
     def programs(self):
         return list(dict.fromkeys(program for program, _ in self.wall if program != START))
 
+    def rounds(self, ranks):
+        """The most that a program has been run in one way."""
+        return max(len(values) for (_, number), by_way in self.wall.items() if number == ranks for values in by_way.values())
+
     def ranks(self):
         return sorted({ranks for _, ranks in self.wall})
 

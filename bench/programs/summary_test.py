@@ -78,7 +78,7 @@ class Arithmetic(unittest.TestCase):
         self.assertEqual(summary.ratios(found, 64, what="processor").keys(), {"b"})
         text = "\n".join(page.times_table(found, 64, "wall"))
         self.assertIn("| a | 3.00 | > 12.0 | > 20.0 |  | ≤ 0.25 |", text)
-        self.assertIn("| ≤ 0.35 | 0.30 | ≤ 0.32 | 0.50 (1) |", "\n".join(page.means_table(found, 2)))
+        self.assertIn("| 64 | 1 | 2 | ≤ 0.35 | 0.30 | 2 of 2 | ≤ 0.32 | 2 of 2 | 0.50 (1) |", "\n".join(page.means_table(found, 2)))
         self.assertEqual(summary.ratios(measured({("a", 64): {"clump": [3.0]}}, {("a", 64, "mpich"): "exit code 1"}), 64), {})
 
     def test_what_is_not_told_of_a_peer_may_be_less(self):
@@ -124,9 +124,9 @@ class Page(unittest.TestCase):
         self.assertEqual(rows["c"], ["1.00", "", "3.00", "gap", "", "", "", ""])
         self.assertEqual(rows["start"][:4], ["0.10", "0.10", "", "0.50"])
         means = page.means_table(found, 2)[2].split("|")
-        self.assertEqual([cell.strip() for cell in means[1:6]], ["2", "2", "2.00", "0.90", "3.16"])
-        self.assertEqual(means[7].strip(), "1 of 2")
-        self.assertEqual(means[9].strip(), "2.00 (b)")
+        self.assertEqual([cell.strip() for cell in means[1:7]], ["2", "3", "2", "2.00", "0.90", "1 of 2"])
+        self.assertEqual(means[7].strip(), "3.16")
+        self.assertEqual(page.ways_table(found)[2], "| 2 | 1.26 | 2.00 (b) |  |")
 
     def test_what_is_wanted_depends_on_ranks_a_core(self):
         self.assertEqual([page.wanted_of(ranks, 2) for ranks in (1, 2, 16, 64)], [None, 0.9, 0.5, 0.3])
@@ -142,7 +142,8 @@ class Page(unittest.TestCase):
         self.assertIn("- c, MPICH, 2, 16 ranks: exit code 1", text)
         self.assertIn("Not measured: Intel MPI: it is not installed.", text)
         self.assertIn("NOT QUIET: others used up to 40 %", text)
-        self.assertIn("27 November 2026, medians of up to 3 rounds.", text)
+        self.assertIn("27 November 2026.", text)
+        self.assertIn("Medians of 3 rounds. Wall time", text)
 
 
 class Verdicts(unittest.TestCase):

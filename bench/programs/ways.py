@@ -85,5 +85,5 @@ def versions(ways):
     for way in ways:
         done = subprocess.run([str(way.launcher[0]), "--version"], capture_output=True, text=True, env=way.variables(1, 1), timeout=60, check=False)
         line = next((line.strip() for line in (done.stdout + done.stderr).splitlines() if any(c.isdigit() for c in line)), "?")
-        found[way.name] = " ".join(line.split())[:80]
+        found[way.name] = " ".join(line.split("(id:")[0].split())[:80]
     return found

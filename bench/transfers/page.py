@@ -21,7 +21,8 @@ INTRODUCTION = f"""# Many cores, counted
 **These are counts, not measurements.** No machine with 64 cores was at hand. `bench/transfers` simulates what leaders of a team do with cache lines
 (`src/coll/shared`), and what the best published collectives in shared memory do, and counts how often a line has to move from core to core. That is
 most of what a small collective costs; instructions, wake-ups, threads that look for work, and memory are not in it. [Experiment 094](../experiments/094-sixteen-cores.md) has measurements
-with 16 cores. This page is written by `./dev bench --transfers`.
+with 16 cores. A *worker* is the thread of a core, a *team* the workers of a process, a *leader* the rank that acts for a worker's ranks, a *mailbox* a
+line in which one leader tells another one something. This page is written by `./dev bench --transfers`.
 
 - **A transfer** is a read of a line that the core does not have, or a write of one that it does not have alone. It is *near* if the other cores
   concerned are of the same cache domain (cores with a last-level cache in common), otherwise *far*. A far one takes {FAR} times as long: time is told in
@@ -51,10 +52,10 @@ Leaders exchange by recursive doubling, and each mailbox has one writer and one 
 ahead: nobody waits for anything but the line that is to come. Trees move fewer lines in all, {best_far:.0f} of them between domains against Clump's {far:.0f}, because only leaders of domains talk across. That costs no time here, as each core waits
 for its own lines only; on a machine whose way between domains is full, it does.
 
-Before these counts, each round waited for three lines: the own mailbox that was to be reset, the other one, and what came then. Now mailboxes of later rounds are
+Until 27 November 2026 each round waited for three lines: the own mailbox that was to be reset, the other one, and what came then. Now mailboxes of later rounds are
 fetched for writing when the exchange begins, and the own ones are reset when it is over (`Team::tell_each_other`). With two workers, which have one round, nothing is different.
 If the others wait at their mailboxes already when the last one comes, they fetch these back, and fetching them ahead was in vain: from then until all are through it takes
-{late_now} (*at once*) to {late_now_in_turn} (*in turn*), and {late_before} to {late_before_in_turn} before these counts.
+{late_now} (*at once*) to {late_now_in_turn} (*in turn*), and {late_before} to {late_before_in_turn} before. The published ways were not counted in that case.
 """,
     "bcast": """
 All read one line, which the root has written, and nobody waits for it to be read but before every eighth broadcast. Time is that until the last core is through, the root
