@@ -108,7 +108,7 @@ def read_results(parser, option, path):
         parser.error(f"{option} {path}: {problem.strerror}; give the programs.json of an earlier run")
     except ValueError as problem:
         parser.error(f"{option} {path} is no JSON ({problem}); give the programs.json of an earlier run")
-    if not isinstance(results, dict) or not {"values", "gaps", "date", "machine", "rounds", "busy", "versions", "absent", "cores", "programs"} <= results.keys():
+    if not isinstance(results, dict) or not {"values", "gaps", "date", "machine", "busy", "versions", "absent", "cores", "programs"} <= results.keys():
         parser.error(f"{option} {path} was not written by this command; give the programs.json of an earlier run")
     return results
 
@@ -206,7 +206,7 @@ class Bench:
         described = ways.versions(self.ways)
         programs = [program for program in PROGRAMS if program in programs or program.name in self.measured.programs()]
         return {"machine": facts.in_words(facts.describe()), "cores": self.cores, "date": time.strftime("%Y-%m-%dT%H:%M:%S"),
-                "rounds": max(map(self.measured.rounds, self.measured.ranks())), "busy": statistics.median_high(self.busy), "limit": self.options.limit, "versions": described, "absent": self.absent,
+                "busy": statistics.median_high(self.busy), "versions": described, "absent": self.absent,
                 "programs": [[program.name, program.what, program.origin] for program in programs],
                 "unit": "seconds; wall: of mpiexec; processor: of it and all that it starts", **self.measured.as_json()}
 
@@ -233,9 +233,8 @@ def main():
     folder = options.out / "programs"
     folder.mkdir(parents=True, exist_ok=True)
     kept = folder / "programs.json"
-    before = options.kept
-    if before:
-        bench.measured = Measured.from_json(before)
+    if options.kept:
+        bench.measured = Measured.from_json(options.kept)
         tried = {program.name for program in [start.PROGRAM, *programs]}
         for gap in [gap for gap in bench.measured.gaps if gap[0] in tried and gap[1] in options.ranks]:
             del bench.measured.gaps[gap]
@@ -244,9 +243,9 @@ def main():
     if not bench.measured.wall:
         sys.exit("./dev bench --programs: nothing was measured")
     results = bench.results(programs)
-    if before:
-        results["busy"] = max(results["busy"], before["busy"])
-        results["versions"] = before["versions"] | results["versions"]
+    if options.kept:
+        results["busy"] = max(results["busy"], options.kept["busy"])
+        results["versions"] = options.kept["versions"] | results["versions"]
     kept.write_text(json.dumps(results, indent=1) + "\n")
     print(page.write(results, folder))
     return 1 if any(way in ways.OURS for _, _, way in bench.measured.gaps) else 0

@@ -84,10 +84,10 @@ def ways_table(measured):
 
 def cell(measured, run, medians, floors):
     way = run[2]
-    if way in medians:  # of the rounds that it ended in
-        return f"> {seconds_text(medians[way])}" if way in floors else seconds_text(medians[way])
-    is_ended = summary.TOO_LONG.search(measured.gaps.get(run, ""))
-    return f"> {seconds_text(floors[way])}" if way in floors else "gap" if run in measured.gaps and not is_ended else ""
+    seconds = (floors | medians).get(way)  # the median is of the rounds that it ended in
+    if seconds is not None:
+        return f"> {seconds_text(seconds)}" if way in floors else seconds_text(seconds)
+    return "gap" if run in measured.gaps and not summary.TOO_LONG.search(measured.gaps[run]) else ""
 
 
 def times_table(measured, ranks, what):

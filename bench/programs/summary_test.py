@@ -112,7 +112,7 @@ class Arithmetic(unittest.TestCase):
 
 class Page(unittest.TestCase):
     def results(self, gaps=None, busy=0.0):
-        return {"machine": "2 cores of X", "cores": 2, "date": "2026-11-27T18:00:00", "rounds": 3, "busy": busy, "versions": {"clump": "0.1"},
+        return {"machine": "2 cores of X", "cores": 2, "date": "2026-11-27T18:00:00", "busy": busy, "versions": {"clump": "0.1"},
                 "absent": {"intel": "it is not installed"}, "programs": [["a", "does a", "a-source"]], **measured(NUMBERS, gaps).as_json()}
 
     def test_tables(self):

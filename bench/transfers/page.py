@@ -70,7 +70,7 @@ LARGE_NOTE = """
 Each rank combines a slice of all operands and writes the result to all ([decision 008](../decisions/008-team-collectives.md)). **Published ways are better in this count**, in two respects:
 - *In one domain* the busiest core of {best_one} has {one_its} transfers to wait for, Clump's {one_ours}. Clump's results are written into the buffers of all, and come back when their owners
   read them: two transfers, where fetching a result takes one. A rank that does not read its result soon has no second one.
-- *In {domains} domains* slices cross for nearly every rank: {ours:.0f} far transfers for each line of the message, {best:.0f} with {best_all}, whose busiest core has {times:.2f} times less to wait for.
+- *In {domains} domains* slices cross for nearly every rank: {ours:.0f} far transfers for each line of the message, {best:.0f} with {best_all}, whose busiest core waits for {busiest:.1f} of all, Clump's for {ours_busiest:.1f}.
   Operands of a domain would have to be combined within it first, in buffers of their own, then across, in the order of operands from the last rank to the first.
 
 Neither is a matter of a parameter, and both were left until they can be measured. Lines are taken to be in caches: from three quarters of the last-level cache on, Clump's stores go past the caches, which is not
@@ -143,7 +143,7 @@ def large_lines():
     yield from table(["", "near transfers", "far transfers", "the busiest core", "the same in one domain"], rows)
     one = {name: volume(name, MOST, 1).most for name in LARGE}
     best_all, best_one = (min((name for name in LARGE if name != CLUMP), key=key) for key in (lambda name: counts[name].most, one.get))
-    yield LARGE_NOTE.format(domains=DOMAINS[-1], ours=counts[CLUMP].far, best=counts[best_all].far, best_all=best_all, times=counts[CLUMP].most / counts[best_all].most,
+    yield LARGE_NOTE.format(domains=DOMAINS[-1], ours=counts[CLUMP].far, best=counts[best_all].far, best_all=best_all, busiest=counts[best_all].most, ours_busiest=counts[CLUMP].most,
                             best_one=best_one, one_its=number(one[best_one]), one_ours=number(one[CLUMP])).strip()
     yield from ["", "![time of the busiest core in a large allreduce, by cache domains](many-cores-large.svg)", ""]
 

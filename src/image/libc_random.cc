@@ -31,8 +31,8 @@ void seed(unsigned value) {
   srandom_r(value, &begun(state).data);
 }
 
-/// Runs one of the *48_r functions: `call` takes the rank's state and a place for the result. No lock: these are
-/// not for several threads at once, as the C library's own ones are not, and programs draw millions.
+/// Runs one of the *48_r functions: `call` takes the rank's state and a place for the result. No lock: these
+/// are not for several threads at once, as the C library's own ones are not, and programs draw millions.
 template <typename Result, typename Call>
 Result draw48(Call call) {
   Result result{};

@@ -156,8 +156,8 @@ class alignas(64) LocalityPredictor {
 
   std::atomic<std::uint64_t> sent_{0};  // messages << kByteBits, and their bytes
   std::atomic<std::uint32_t> due_{kSettling};
-  // Not at first. A send above 32 KB that is staged ends before its receive. A program that relies on this has
-  // a deadlock with other libraries, and its first messages shall show it.
+  // Not at first. A send above 32 KB that is staged ends before its receive. A program that relies on this
+  // has a deadlock with other libraries, and its first messages shall show it.
   std::atomic<bool> staged_{false};
   std::atomic<bool> looks_{false};  // a thread is in look(), and has the rest
   Phase phase_ = Phase::kRest;

@@ -1,7 +1,6 @@
 /* Messages of 16 to 128 KB: whether they go through a staging buffer or are copied once is tried out while a
  * program runs. So there are enough of them for both, and for the changes in between. What must not depend on
- * it: the bytes, the order, and that a message of up to 32 KB waits for its receive elsewhere than in its
- * sender. */
+ * it: the bytes, the order, and that a send of up to 32 KB ends without its receive. */
 #include "check.h"
 #include "pattern.h"
 
@@ -46,7 +45,7 @@ static void both_at_once(int peer, int size) {
   }
 }
 
-/* Ends only if the messages wait elsewhere. */
+/* Ends only if sends end without their receives. */
 static void both_send_first(int peer, int size) {
   for (int i = 0; i < kTimes && check_failures < 20; ++i) {
     write_some(out[0], size, i);
