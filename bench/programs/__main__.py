@@ -80,7 +80,7 @@ def parse_options():
     parser.add_argument("--only-build", action="store_true", help="build the programs, run nothing")
     parser.add_argument("--check-options", action="store_true", help="look at the options, do nothing")
     parser.add_argument("--list", action="store_true", help="print the names of the programs")
-    parser.add_argument("--page", type=Path, metavar="JSON", help="write the page of an earlier run again, next to this file")
+    parser.add_argument("--page", type=Path, metavar="JSON", help="write the page of an earlier run again, next to this file and named like it")
     options = parser.parse_args()
     for name in ("build", "peers_dir", "cache", "out", "intel", "scratch"):  # runs have folders of their own
         given = getattr(options, name)
@@ -217,7 +217,7 @@ def main():
         print("\n".join(program.name for program in PROGRAMS))
         return 0
     if options.page:
-        print(page.write(options.kept, options.page.parent))
+        print(page.write(options.kept, options.page.parent, options.page.stem))
         return 0
     if options.check_options:
         return 0

@@ -136,23 +136,23 @@ def gap_lines(measured):
             for (program, way, reason), ranks in reasons.items()]
 
 
-def write_charts(measured, folder):
-    """The charts' names, for the page."""
+def write_charts(measured, folder, page):
+    """The charts' names, which begin with the page's, for the page."""
     names = []
     for what, words in CHARTS:
         if any(mean_against_best(measured, ranks, what=what) for ranks in measured.ranks()):
-            (folder / f"programs-{what}.svg").write_text(mean_chart(measured, what, words))
-            names.append((f"programs-{what}.svg", f"{words} against the best peer, by ranks; Clump's at most where a peer was ended, "
+            (folder / f"{page}-{what}.svg").write_text(mean_chart(measured, what, words))
+            names.append((f"{page}-{what}.svg", f"{words} against the best peer, by ranks; Clump's at most where a peer was ended, "
                           "a peer's own without the programs in which it was"))
     of_programs = []
     for program in measured.programs():
-        (folder / f"programs-{program}.svg").write_text(program_chart(measured, program))
-        of_programs.append((f"programs-{program}.svg", f"{program}: wall time by ranks"))
+        (folder / f"{page}-{program}.svg").write_text(program_chart(measured, program))
+        of_programs.append((f"{page}-{program}.svg", f"{program}: wall time by ranks"))
     return names, of_programs
 
 
 def lines_of(results, measured, means, of_programs):
-    yield from ["# Programs of others, timed", "", heading(results), "",
+    yield from [f"# Programs of others, timed on {results['cores']} cores", "", heading(results), "",
                 "Written by `./dev bench --programs`, which has built all programs and run them under each library in turn. "
                 "[How it measures](method.md#programs-of-others).", "",
                 "Libraries: " + "; ".join(f"{NAMES[way]}: {words}" for way, words in results["versions"].items()) + "."]
@@ -182,10 +182,10 @@ def lines_of(results, measured, means, of_programs):
         yield from ["## Gaps", "", *gaps, ""]
 
 
-def write(results, folder):
-    """programs.md and its charts in the folder, from what programs.json has."""
+def write(results, folder, page="programs"):
+    """PAGE.md and its charts in the folder, from what programs.json has."""
     folder.mkdir(parents=True, exist_ok=True)
     measured = summary.Measured.from_json(results)
-    means, of_programs = write_charts(measured, folder)
-    (folder / "programs.md").write_text("\n".join(lines_of(results, measured, means, of_programs)))
-    return folder / "programs.md"
+    means, of_programs = write_charts(measured, folder, page)
+    (folder / f"{page}.md").write_text("\n".join(lines_of(results, measured, means, of_programs)))
+    return folder / f"{page}.md"
