@@ -20,8 +20,8 @@ INTRODUCTION = f"""# Many cores, counted
 
 **These are counts, not measurements.** No machine with 64 cores was at hand. `bench/transfers` simulates what leaders of a team do with cache lines
 (`src/coll/shared`), and what the best published collectives in shared memory do, and counts how often a line has to move from core to core. That is
-most of what a small collective costs; instructions, wake-ups, threads that look for work, and memory are not in it. [Experiment 094](../experiments/094-sixteen-cores.md) has measurements
-with 16 cores. A *worker* is the thread of a core, a *team* the workers of a process, a *leader* the rank that acts for a worker's ranks, a *mailbox* a
+most of what a small collective costs; instructions, wake-ups, threads that look for work, and memory are not in it. Experiments [094](../experiments/094-sixteen-cores.md) and
+[100](../experiments/100-sixteen-cores-programs.md) have measurements with 16 cores. A *worker* is the thread of a core, a *team* the workers of a process, a *leader* the rank that acts for a worker's ranks, a *mailbox* a
 line in which one leader tells another one something. This page is written by `./dev bench --transfers`.
 
 - **A transfer** is a read of a line that the core does not have, or a write of one that it does not have alone. It is *near* if the other cores
