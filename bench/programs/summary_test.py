@@ -144,6 +144,16 @@ class Page(unittest.TestCase):
         self.assertIn("NOT QUIET: others used up to 40 %", text)
         self.assertIn("27 November 2026.", text)
         self.assertIn("Medians of 3 rounds. Wall time", text)
+        self.assertIn("# Programs of others, timed on 2 cores", text)
+
+    def test_another_page_has_charts_of_its_own(self):
+        with tempfile.TemporaryDirectory() as folder:
+            written = page.write(self.results({}), Path(folder), "there")
+            self.assertEqual(written.name, "there.md")
+            self.assertEqual([path.name for path in Path(folder).iterdir() if path.name.startswith("programs")], [])
+            for name in ("there-wall.svg", "there-a.svg"):
+                self.assertIn(f"]({name})", written.read_text())
+                self.assertTrue((Path(folder) / name).exists())
 
 
 class Verdicts(unittest.TestCase):
