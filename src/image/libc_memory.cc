@@ -20,13 +20,9 @@ namespace {
 /// again.
 constexpr std::size_t kWorthTheCall = std::size_t{128} << 10;
 /// While the kernel makes pages it holds the lock of the address space: a rank that maps or unmaps memory
-/// waits for it. So a large block is made in pieces of so many bytes (docs/experiments/101-calloc-in-pieces.md).
-constexpr std::size_t kPiece = std::size_t{256} << 10;
-
-/// False if the kernel cannot (Linux before 5.14, no memory): pages are then made when they are accessed.
-bool populate(std::uintptr_t first, std::size_t bytes) {
-  return madvise(reinterpret_cast<void*>(first), bytes, MADV_POPULATE_WRITE) == 0;
-}
+/// waits for it. So a large block is made in pieces of so many bytes:
+/// docs/experiments/101-calloc-in-pieces.md.
+constexpr std::size_t kPiece = std::size_t{2} << 20;
 
 /// Makes the pages of a new block at once. Otherwise a page that is read before it is written is at first the
 /// kernel's page of zeros; when it is written, all cores that run ranks have to drop that mapping, which
@@ -39,9 +35,10 @@ void make_pages(void* block, std::size_t bytes) {
   const auto page = static_cast<std::uintptr_t>(getpagesize()),
              begin = reinterpret_cast<std::uintptr_t>(block);
   const std::uintptr_t first = begin / page * page, end = begin + bytes;
+  // If it fails (Linux before 5.14, no memory), pages are made when they are accessed.
   if (budget.take(end - first))
     for (std::uintptr_t at = first; at < end; at += kPiece)
-      if (!populate(at, std::min(kPiece, end - at))) break;
+      if (madvise(reinterpret_cast<void*>(at), std::min(kPiece, end - at), MADV_POPULATE_WRITE) != 0) break;
   errno = error;
 }
 
