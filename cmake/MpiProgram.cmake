@@ -16,7 +16,7 @@ function(clump_mpi_program name)
   target_link_options(${name} PRIVATE -pie)
 endfunction()
 
-# clump_scheduler_tests(name COMMAND ... [WORKING_DIRECTORY dir] [ONE]): like add_test(NAME name ...), once for each scheduler: the
+# clump_scheduler_tests(name COMMAND ... [WORKING_DIRECTORY dir] [ONE]): like clump_test(NAME name ...), once for each scheduler: the
 # second test, name.threads, has the ranks as kernel threads. With ONE there is the first test only, and so there is in the build of a
 # sanitizer that knows no fibers, where mpiexec chooses; AddressSanitizer gets along with both. The variable CLUMP_ADDED lists what was
 # added, for set_tests_properties().
@@ -35,7 +35,7 @@ function(clump_scheduler_tests name)
       endif()
       set(test ${name}.threads)
     endif()
-    add_test(NAME ${test} COMMAND ${TEST_COMMAND})
+    clump_test(NAME ${test} COMMAND ${TEST_COMMAND})
     if(TEST_WORKING_DIRECTORY)
       set_tests_properties(${test} PROPERTIES WORKING_DIRECTORY "${TEST_WORKING_DIRECTORY}")
     endif()
@@ -59,7 +59,7 @@ function(clump_sanitize_nightly)
   endif()
 endfunction()
 
-# clump_process_tests(name COMMAND ... [WORKING_DIRECTORY dir] [PROCESSES] [PER_TWO]): like add_test(NAME name ...), once for each way
+# clump_process_tests(name COMMAND ... [WORKING_DIRECTORY dir] [PROCESSES] [PER_TWO]): like clump_test(NAME name ...), once for each way
 # to divide a job among processes that is asked for: name.processes has a process for each rank, name.per2 two ranks with images in
 # each of several processes. Without a sanitizer, or with AddressSanitizer. The variable CLUMP_ADDED lists what was added.
 function(clump_process_tests name)
@@ -70,12 +70,12 @@ function(clump_process_tests name)
     set(TEST_PER_TWO OFF)
   endif()
   if(TEST_PROCESSES)
-    add_test(NAME ${name}.processes COMMAND ${TEST_COMMAND})
+    clump_test(NAME ${name}.processes COMMAND ${TEST_COMMAND})
     set_tests_properties(${name}.processes PROPERTIES ENVIRONMENT CLUMP_RANKS=processes)
     list(APPEND added ${name}.processes)
   endif()
   if(TEST_PER_TWO)
-    add_test(NAME ${name}.per2 COMMAND ${TEST_COMMAND})
+    clump_test(NAME ${name}.per2 COMMAND ${TEST_COMMAND})
     set_tests_properties(${name}.per2 PROPERTIES ENVIRONMENT CLUMP_PER_PROCESS=2)
     list(APPEND added ${name}.per2)
   endif()
@@ -91,7 +91,7 @@ set(CLUMP_CLUSTER "${CMAKE_BINARY_DIR}/cluster")
 set(CLUMP_PRTERUN "${PROJECT_SOURCE_DIR}/.cache/peers/openmpi/bin/prterun")
 function(clump_cluster_test name)
   cmake_parse_arguments(TEST "" "HOSTS;RANKS" "COMMAND" ${ARGN})
-  add_test(NAME ${name} COMMAND "${PROJECT_SOURCE_DIR}/tests/cluster/hosts.sh" run "${CLUMP_CLUSTER}" h0
+  clump_test(NAME ${name} COMMAND "${PROJECT_SOURCE_DIR}/tests/cluster/hosts.sh" run "${CLUMP_CLUSTER}" h0
     env "PRTE_MCA_plm_ssh_agent=${CLUMP_CLUSTER}/agent" "CLUMP_PRTERUN=${CLUMP_PRTERUN}"
     $<TARGET_FILE:mpiexec> --host ${TEST_HOSTS} -n ${TEST_RANKS} ${TEST_COMMAND})
   set_tests_properties(${name} PROPERTIES FIXTURES_REQUIRED cluster SKIP_RETURN_CODE 77)
