@@ -50,7 +50,7 @@ tools::Trial way_back() {
   ListenAddress mpiexec;
   if (!ListenAddress::read(mpiexec)) return {};
   std::erase_if(mpiexec.addresses, tools::is_loopback);
-  return {.port = mpiexec.port, .addresses = mpiexec.addresses};
+  return {.port = mpiexec.port, .addresses = mpiexec.addresses, .network = mpiexec.network};
 }
 
 /// What a trial has found to be wrong, among all that came from the host; empty: nothing.
