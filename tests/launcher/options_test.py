@@ -1,6 +1,7 @@
 """The command line of mpiexec, with programs that do not use MPI."""
 
 import os
+import pathlib
 import tempfile
 import unittest
 
@@ -15,6 +16,19 @@ class Options(tool.Case):
             self.assertIn(word, help_text.out)
         self.assertRegex(tool.run("-V").out, r"^mpiexec \(Clump\) \d+\.\d+\.\d+\n$")
         self.assertEqual(tool.run("--version", tool="mpirun").code, 0)
+
+    def test_help_and_guide_warn_of_hosts_with_other_users(self):
+        """PRRTE, which starts the jobs of --host, knows its daemons by no secret."""
+        lines = tool.run("--help").out.splitlines()
+        for option in "--host, ", "--hostfile, ":
+            # The text is in the next line where the names are long.
+            text = " ".join(next(lines[i:i + 2] for i, line in enumerate(lines) if line.startswith(f"  {option}")))
+            self.assertIn("Not on hosts with other users: use srun --mpi=pmix", text)
+        warning = "**On hosts with other users, do not use `"
+        for page in "hosts", "over-several-hosts":
+            text = (pathlib.Path(__file__).resolve().parents[2] / "docs" / "guide" / f"{page}.md").read_text()
+            self.assertIn(warning, text, page)
+            self.assertIn("Use `srun --mpi=pmix`.**", text[text.index(warning):], page)
 
     def test_number_of_ranks(self):
         for form in (["-n", "3"], ["-np", "3"], ["--np", "3"], ["-np=3"], ["--n", "3"]):

@@ -21,6 +21,7 @@
 #include "common/places.h"
 #include "common/reach.h"
 #include "common/remote_shell.h"
+#include "common/ways.h"
 #include "mpiexec/command/host_names.h"
 #include "mpiexec/command/hosts.h"
 
@@ -273,6 +274,7 @@ int show_health_of_hosts(const std::string& list) {
   ::signal(SIGPIPE, SIG_IGN);
 
   Trial trial{.addresses = mpiexec::own_addresses_towards(hosts),
+              .network = own_network(),
               .folder = current_directory(),
               .tries_others = true};
   const std::vector<int> listeners = listen_on(trial.addresses, trial.port);

@@ -19,6 +19,7 @@
 
 #include "common/places.h"
 #include "common/reach.h"
+#include "common/ways.h"
 
 namespace clump::tools {
 
@@ -67,6 +68,7 @@ Trial parse_trial(const std::vector<std::string>& words) {
     const std::string value = equals == word.npos ? "" : word.substr(equals + 1);
     if (name == "port") trial.port = number(value);
     if (name == "addresses") trial.addresses = split(value);
+    if (name == "network") trial.network = value;
     if (name == "folder") trial.folder = value;
     if (name == "prted") trial.prted = value;
     if (name == "others") trial.tries_others = true;
@@ -76,7 +78,7 @@ Trial parse_trial(const std::vector<std::string>& words) {
 
 void try_way_back(const Trial& trial, Findings& findings) {
   std::string why;
-  const int socket = connect_to_any(trial.addresses, trial.port, kPatience, why);
+  const int socket = connect_back(trial.addresses, trial.network, trial.port, kPatience, why);
   if (socket >= 0) {
     ::close(socket);
     return findings.good("back", "");
@@ -133,7 +135,7 @@ void try_other(const std::string& line, Findings& findings) {
 
 void try_others(Findings& findings) {
   int port = 0;
-  const std::vector<std::string> own = own_addresses();
+  std::vector<std::string> own = own_addresses();
   const std::vector<int> listeners = listen_on(own, port);
   if (listeners.empty())
     return findings.bad("listens", own.empty() ? "no address leads to this host" : std::strerror(errno));
@@ -153,8 +155,9 @@ std::string command_of(const Trial& trial) {
       "{} {} {}", shell_word(std::filesystem::read_symlink("/proc/self/exe", none).parent_path() / "mpiexec"),
       kTryHost, CLUMP_VERSION);
   if (trial.port != 0 && !trial.addresses.empty())
-    text += fmt::format(" port={} {}", trial.port,
-                        shell_word(fmt::format("addresses={}", fmt::join(trial.addresses, ","))));
+    text +=
+        fmt::format(" port={} {} network={}", trial.port,
+                    shell_word(fmt::format("addresses={}", fmt::join(trial.addresses, ","))), trial.network);
   if (!trial.folder.empty()) text += " " + shell_word("folder=" + trial.folder);
   if (!trial.prted.empty()) text += " " + shell_word("prted=" + trial.prted);
   if (trial.tries_others) text += " others";

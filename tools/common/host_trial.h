@@ -19,7 +19,8 @@ inline constexpr int kTrialFailed = 99;
 /// What is tried besides the version; what is empty is not.
 struct Trial {
   int port = 0;                        ///< a process listens there,
-  std::vector<std::string> addresses;  ///< at one of these at least
+  std::vector<std::string> addresses;  ///< at one of these at least,
+  std::string network = {};            ///< on the host that has this own_network() (common/ways.h)
   std::string folder = {};
   std::string prted = {};
   /// Listens, tells where ("listens"), and tries the ways to other hosts that lines of stdin name: "NAME PORT

@@ -92,8 +92,8 @@ std::vector<std::string> addresses_of(const std::string& name) {
   return all;
 }
 
-std::vector<std::string> own_addresses() {
-  std::vector<std::string> own;
+std::vector<OwnAddress> all_own_addresses() {
+  std::vector<OwnAddress> own;
   ifaddrs* all = nullptr;
   if (::getifaddrs(&all) != 0) return own;
   for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next) {
@@ -101,10 +101,16 @@ std::vector<std::string> own_addresses() {
     const bool is_4 = one->ifa_addr->sa_family == AF_INET;
     if (!is_4 && one->ifa_addr->sa_family != AF_INET6) continue;
     std::string text = numeric(one->ifa_addr, is_4 ? sizeof(sockaddr_in) : sizeof(sockaddr_in6));
-    const bool leads_here = !text.empty() && !is_loopback(text) && !text.starts_with("fe80:");
-    if (leads_here) own.push_back(std::move(text));
+    if (!text.empty()) own.push_back({std::move(text), one->ifa_name});
   }
   ::freeifaddrs(all);
+  return own;
+}
+
+std::vector<std::string> own_addresses() {
+  std::vector<std::string> own;
+  for (OwnAddress& one : all_own_addresses())
+    if (!is_loopback(one.address) && !one.address.starts_with("fe80:")) own.push_back(std::move(one.address));
   return own;
 }
 
@@ -166,11 +172,13 @@ int connect_to_any(const std::vector<std::string>& addresses, int port, std::chr
   return -1;
 }
 
-std::vector<int> listen_on(const std::vector<std::string>& addresses, int& port) {
+std::vector<int> listen_on(std::vector<std::string>& addresses, int& port) {
   std::vector<int> made;
-  const auto close_all = [&made] {
+  std::vector<std::string> bound;
+  const auto close_all = [&] {
     const int why = errno;
     for (const int socket : std::exchange(made, {})) ::close(socket);
+    bound.clear();
     errno = why;
   };
   constexpr int kTries = 16;  // the kernel chooses the port for the first address: it may be taken at another
@@ -178,12 +186,16 @@ std::vector<int> listen_on(const std::vector<std::string>& addresses, int& port)
     port = 0;
     for (const std::string& address : addresses) {
       const int socket = listen_at(address, port);
-      if (socket >= 0) made.push_back(socket);
+      if (socket >= 0) {
+        made.push_back(socket);
+        bound.push_back(address);
+      }
       if (socket >= 0 || errno != EADDRINUSE) continue;
       close_all();
       break;
     }
   }
+  if (!made.empty()) addresses = std::move(bound);
   return made;
 }
 

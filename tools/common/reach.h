@@ -11,6 +11,12 @@ namespace clump::tools {
 /// none.
 std::vector<std::string> addresses_of(const std::string& name);
 
+/// A numeric address of this host, and the name of the interface that has it.
+struct OwnAddress {
+  std::string address, interface;
+};
+std::vector<OwnAddress> all_own_addresses();
+
 /// Those of this host that mean it on other hosts, too.
 std::vector<std::string> own_addresses();
 
@@ -26,7 +32,8 @@ int connect_to_any(const std::vector<std::string>& addresses, int port, std::chr
                    std::string& why);
 
 /// Listens on each of these numeric addresses of this host, all at one port, which it sets. An address that
-/// this host does not have any more is left out. Empty: none is left, errno says why.
-std::vector<int> listen_on(const std::vector<std::string>& addresses, int& port);
+/// this host does not have any more is taken out of `addresses`: another process may listen there. Empty:
+/// none is left, errno says why.
+std::vector<int> listen_on(std::vector<std::string>& addresses, int& port);
 
 }  // namespace clump::tools

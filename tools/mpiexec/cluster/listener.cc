@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "common/reach.h"
+#include "common/ways.h"
 
 namespace clump::mpiexec {
 
@@ -30,13 +31,16 @@ std::string list_of(const std::vector<std::string>& addresses) {
 
 }  // namespace
 
-std::string ListenAddress::text() const { return fmt::format("{} {} {}", secret, port, list_of(addresses)); }
+std::string ListenAddress::text() const {
+  return fmt::format("{} {} {} {}", secret, port, list_of(addresses), network);
+}
 
 bool ListenAddress::read(ListenAddress& address) {
   const char* const given = std::getenv(kVariable);
   std::istringstream in(given != nullptr ? given : "");
   std::string list;
-  if (!(in >> address.secret >> address.port >> list) || address.secret.size() != kSecret) return false;
+  if (!(in >> address.secret >> address.port >> list >> address.network) || address.secret.size() != kSecret)
+    return false;
   std::istringstream parts(list);
   for (std::string one; std::getline(parts, one, ',');) address.addresses.push_back(one);
   return true;
@@ -44,7 +48,7 @@ bool ListenAddress::read(ListenAddress& address) {
 
 base::Status ListenAddress::connect(Stream stream, int host, const char* needs, int& socket) const {
   std::string why;
-  socket = tools::connect_to_any(addresses, port, kConnectPatience, why);
+  socket = tools::connect_back(addresses, network, port, kConnectPatience, why);
   if (socket < 0)
     return base::fail(MPI_ERR_OTHER,
                       "cannot connect to mpiexec ({}): {} a way from each host to that of mpiexec", why,
@@ -63,8 +67,8 @@ base::Status Listener::open(const std::vector<std::string>& addresses) {
   std::uint64_t number[2];
   if (::getrandom(number, sizeof number, 0) != sizeof number)
     return base::fail(MPI_ERR_OTHER, "cannot choose a secret for the job: {}", std::strerror(errno));
-  ListenAddress here{fmt::format("{:016x}{:016x}", number[0], number[1]), 0, addresses};
-  sockets_ = tools::listen_on(addresses, here.port);
+  ListenAddress here{fmt::format("{:016x}{:016x}", number[0], number[1]), 0, addresses, tools::own_network()};
+  sockets_ = tools::listen_on(here.addresses, here.port);
   if (sockets_.empty())
     return base::fail(MPI_ERR_OTHER, "cannot listen for the job's hosts on {}: {}", list_of(addresses),
                       std::strerror(errno));

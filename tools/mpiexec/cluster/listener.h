@@ -1,6 +1,7 @@
 // How proxies on other hosts reach mpiexec. mpiexec listens on the addresses by which the job's hosts reach
-// it, and on no other one. An environment variable tells proxies the addresses, the port, and the job's
-// secret, which each connection begins with.
+// it, and on no other one. An environment variable tells proxies these addresses, the port, and the job's
+// secret, which each connection begins with. A proxy connects to none of the addresses that its own host has,
+// too: there a process of another user may listen, which would be told the secret.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +33,7 @@ struct ListenAddress {
   std::string secret;
   int port = 0;
   std::vector<std::string> addresses;  ///< numeric
+  std::string network;                 ///< mpiexec's tools::own_network()
 
   /// The environment variable.
   static constexpr const char* kVariable = "CLUMP_CONTROL_SERVER";
@@ -52,7 +54,8 @@ class Listener {
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 
-  /// Listens on these addresses of this host, all at one port, and sets the environment variable.
+  /// Listens on these addresses of this host, all at one port, and sets the environment variable. Proxies are
+  /// told only the addresses on which it does listen.
   base::Status open(const std::vector<std::string>& addresses);
   /// One for each address: readable when a connection waits.
   const std::vector<int>& sockets() const { return sockets_; }

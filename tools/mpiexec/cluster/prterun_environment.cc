@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <cstdlib>
 #include <string_view>
 
 namespace clump::mpiexec {
@@ -40,14 +42,39 @@ std::vector<std::string> prterun_environment(const char* const* own) {
   return kept;
 }
 
+std::string network_for_prrte(std::vector<std::string> interfaces) {
+  // These it does not use anyway: loopback beside others, and bridges of libvirt.
+  std::erase_if(interfaces, [](const std::string& name) { return name == "lo" || name.starts_with("vir"); });
+  if (interfaces.size() != 1) return {};
+  const std::string& name = interfaces.front();
+  const bool is_read_as_name =
+      std::isalpha(static_cast<unsigned char>(name.front())) != 0 && name.find(',') == name.npos;
+  return is_read_as_name ? name : std::string();
+}
+
+bool limit_network(const std::vector<std::string>& interfaces) {
+  // PRRTE knows them by these names, too.
+  for (const char* const chosen :
+       {kNetworkVariable, "PRTE_MCA_prte_if_exclude", "PRTE_MCA_oob_tcp_if_include",
+        "PRTE_MCA_oob_tcp_include", "PRTE_MCA_oob_tcp_if_exclude", "PRTE_MCA_oob_tcp_exclude"})
+    if (std::getenv(chosen) != nullptr) return false;
+  const std::string name = network_for_prrte(interfaces);
+  if (!name.empty()) ::setenv(kNetworkVariable, name.c_str(), 1);
+  return true;
+}
+
 std::string prrte_settings(const std::vector<std::string>& environment) {
   // Those that mpiexec makes itself.
-  static constexpr std::array<std::string_view, 3> kOwn{
-      "PRTE_MCA_oob_tcp_keepalive_", "PRTE_MCA_prte_local_tmpdir_base=", "PRTE_MCA_plm_ssh_"};
+  std::vector<std::string> ours{"PRTE_MCA_oob_tcp_keepalive_",
+                                "PRTE_MCA_prte_local_tmpdir_base=", "PRTE_MCA_plm_ssh_"};
+  const std::string way = std::string(kWayVariable) + "=";
+  if (std::ranges::any_of(environment,
+                          [&](const std::string& entry) { return entry.starts_with(way) && entry != way; }))
+    ours.push_back(std::string(kNetworkVariable) + "=");
   std::string all;
   for (const std::string& entry : environment)
     if (entry.starts_with(kSettings) &&
-        std::ranges::none_of(kOwn, [&](std::string_view own) { return entry.starts_with(own); }))
+        std::ranges::none_of(ours, [&](const std::string& own) { return entry.starts_with(own); }))
       all += (all.empty() ? "" : ", ") + entry;
   return all;
 }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 namespace clump::mpiexec {
 namespace {
 
@@ -32,6 +34,41 @@ TEST(PrterunEnvironment, TellsSettingsOfTheUser) {
                             "PRTE_MCA_ras=slurm"}),
             "PRTE_MCA_plm=slurm, PRTE_MCA_ras=slurm");
   EXPECT_EQ(prrte_settings({"HOME=/root"}), "");
+  EXPECT_EQ(prrte_settings({"PRTE_MCA_prte_if_include=eth0", "CLUMP_DAEMON_WAY=here 10.0.0.1"}), "");
+  EXPECT_EQ(prrte_settings({"PRTE_MCA_prte_if_include=eth0", "CLUMP_DAEMON_WAY="}),
+            "PRTE_MCA_prte_if_include=eth0");
+}
+
+TEST(NetworkForPrrte, IsOneName) {
+  EXPECT_EQ(network_for_prrte({"eth0"}), "eth0");
+  EXPECT_EQ(network_for_prrte({"eth0:1"}), "eth0:1");
+  EXPECT_EQ(network_for_prrte({"lo", "eth0", "virbr0"}), "eth0");
+  EXPECT_EQ(network_for_prrte({"eth0", "ib0"}), "");
+  EXPECT_EQ(network_for_prrte({"lo"}), "");
+  EXPECT_EQ(network_for_prrte({}), "");
+}
+
+TEST(NetworkForPrrte, IsANameThatPrrteDoesNotReadAsSomethingElse) {
+  EXPECT_EQ(network_for_prrte({"6to4"}), "");
+  EXPECT_EQ(network_for_prrte({"a,b"}), "");
+}
+
+TEST(NetworkForPrrte, IsSetUnlessTheUserHasChosen) {
+  for (const char* const chosen :
+       {"PRTE_MCA_prte_if_include", "PRTE_MCA_prte_if_exclude", "PRTE_MCA_oob_tcp_if_include",
+        "PRTE_MCA_oob_tcp_include", "PRTE_MCA_oob_tcp_if_exclude", "PRTE_MCA_oob_tcp_exclude"})
+    ::unsetenv(chosen);
+  ::setenv("PRTE_MCA_oob_tcp_if_exclude", "docker0", 1);
+  EXPECT_FALSE(limit_network({"eth0"}));
+  EXPECT_EQ(std::getenv("PRTE_MCA_prte_if_include"), nullptr);
+  ::unsetenv("PRTE_MCA_oob_tcp_if_exclude");
+  EXPECT_TRUE(limit_network({"lo"}));
+  EXPECT_EQ(std::getenv("PRTE_MCA_prte_if_include"), nullptr) << "PRRTE would find none";
+  EXPECT_TRUE(limit_network({"eth0"}));
+  EXPECT_STREQ(std::getenv("PRTE_MCA_prte_if_include"), "eth0");
+  EXPECT_FALSE(limit_network({"eth1"}));
+  EXPECT_STREQ(std::getenv("PRTE_MCA_prte_if_include"), "eth0");
+  ::unsetenv("PRTE_MCA_prte_if_include");
 }
 
 }  // namespace

@@ -18,8 +18,10 @@
 #include <string_view>
 
 #include "base/random.h"
+#include "cluster/prterun_environment.h"
 #include "command/exit_codes.h"
 #include "common/poll_set.h"
+#include "common/ways.h"
 #include "job/descendants.h"
 #include "job/signal_line.h"
 
@@ -99,13 +101,17 @@ std::string choose_folder(const char* variable) {
 }
 
 int run_daemon(const std::vector<std::string>& words) {
-  if (words.size() != 1) {
+  if (words.empty()) {
     fmt::print(stderr, "mpiexec: {} is how mpiexec starts PRRTE's daemon: it is not for users\n", kRunDaemon);
     return kExitUsage;
   }
   for (const int end : {STDOUT_FILENO, STDERR_FILENO})  // one that is closed would seem to have ended
     if (::fcntl(end, F_GETFD) < 0) (void)::open("/dev/null", O_RDWR);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  if (words.size() > 2) {
+    const std::vector<std::string> addresses(words.begin() + 2, words.end());
+    limit_network(tools::interfaces_towards(tools::ways_back(tools::know_self(), addresses, words[1])));
+  }
   // This host's prted only: on mpiexec's host it is another one (cluster.cc).
   const std::string folder = choose_folder("PRTE_MCA_prte_remote_tmpdir_base");
   int life[2];

@@ -14,7 +14,8 @@
 
 namespace clump::mpiexec {
 
-/// The first word of mpiexec's command line then; a command for a shell follows.
+/// The first word of mpiexec's command line then. A command for a shell follows, and if the daemon is to use
+/// only the interface by which it reaches mpiexec: the network of mpiexec (common/ways.h), and its addresses.
 inline constexpr const char* kRunDaemon = "--run-daemon";
 
 /// ssh's exit code where it fails itself, or its connection is lost.

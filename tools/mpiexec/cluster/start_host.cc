@@ -20,6 +20,7 @@
 
 #include "base/program_path.h"
 #include "cluster/listener.h"
+#include "cluster/prterun_environment.h"
 #include "cluster/prterun_output_filter.h"
 #include "cluster/run_daemon.h"
 #include "cluster/troubles.h"
@@ -28,6 +29,7 @@
 #include "common/poll_set.h"
 #include "common/reach.h"
 #include "common/remote_shell.h"
+#include "common/ways.h"
 #include "plan/plan.h"
 
 namespace clump::mpiexec {
@@ -50,7 +52,40 @@ tools::Trial way_back() {
   ListenAddress mpiexec;
   if (!ListenAddress::read(mpiexec)) return {};
   std::erase_if(mpiexec.addresses, tools::is_loopback);
-  return {.port = mpiexec.port, .addresses = mpiexec.addresses};
+  return {.port = mpiexec.port, .addresses = mpiexec.addresses, .network = mpiexec.network};
+}
+
+/// Whether start_host() starts the daemons: in an allocation of a batch system PRRTE has that system do it.
+bool are_started_by_us() {
+  if (const std::string plm = value("PRTE_MCA_plm"); !plm.empty()) return plm == "ssh";
+  return value("SLURM_JOBID").empty() && value("PBS_JOBID").empty() && value("LSB_JOBID").empty();
+}
+
+/// PRRTE's daemons tell each other the addresses of their hosts, and connect to one of them: to those by
+/// which mpiexec and a host reach each other, and no others.
+void limit_network_of_daemons() {
+  ::setenv(kWayVariable, "", 1);
+  const tools::Trial back = way_back();
+  if (!are_started_by_us() || !limit_network(tools::interfaces_towards(back.addresses))) return;
+  std::string way = back.network;
+  for (const std::string& address : back.addresses) way += " " + tools::shell_word(address);
+  ::setenv(kWayVariable, way.c_str(), 1);
+}
+
+/// prterun's command for a daemon, from words[first] on. prterun passes on its own settings as words
+/// "--prtemca NAME VALUE"; `chooses_network`: without the interface of this host, as --run-daemon chooses one
+/// of its host.
+std::string daemon_command(const std::vector<std::string>& words, std::size_t first, bool chooses_network) {
+  std::string command;
+  for (std::size_t word = first; word < words.size(); ++word) {
+    const bool is_network =
+        word + 2 < words.size() && words[word] == "--prtemca" && words[word + 1] == kNetworkParameter;
+    if (is_network && chooses_network)
+      word += 2;
+    else
+      command += " " + words[word];
+  }
+  return command;
 }
 
 /// What a trial has found to be wrong, among all that came from the host; empty: nothing.
@@ -192,6 +227,7 @@ base::Status start_hosts_by_ourselves(std::size_t hosts) {
   CLUMP_TRY(tools::find_remote_shell(shell));
   ::setenv(kShell, value(tools::kRemoteShellVariable).c_str(), 1);
   ::setenv(kTrial, tools::command_of(way_back()).c_str(), 1);
+  limit_network_of_daemons();
   // Not our path, in which PRRTE would take blanks and colons for its own.
   ::setenv(tools::kRemoteShellVariable, fmt::format("/proc/{}/exe {}", ::getpid(), kStartHost).c_str(), 1);
   if (hosts > kUsualRadix) {
@@ -213,10 +249,11 @@ int start_host(const std::vector<std::string>& words) {
     return kConnectionLost;
   const std::string name = std::filesystem::path(shell.front()).filename();
   shell.push_back(words[host]);
-  std::string daemon;
-  for (std::size_t word = host + 1; word < words.size(); ++word) daemon += " " + words[word];
-  shell.push_back(fmt::format("{} || exit {}; exec {} {} {}", value(kTrial), tools::kTrialFailed,
-                              tools::shell_word(base::program_path()), kRunDaemon, tools::shell_word(daemon)));
+  const std::string way = value(kWayVariable);
+  const std::string daemon = daemon_command(words, host + 1, !way.empty());
+  shell.push_back(fmt::format("{} || exit {}; exec {} {} {} {}", value(kTrial), tools::kTrialFailed,
+                              tools::shell_word(base::program_path()), kRunDaemon, tools::shell_word(daemon),
+                              way));
 
   Shell ssh;
   if (!ssh.start(std::move(shell))) return kConnectionLost;

@@ -27,7 +27,8 @@ bool are_among(const Addresses& some, const Addresses& all) {
   return !some.empty() && std::ranges::all_of(some, [&](const std::string& one) { return has(all, one); });
 }
 
-/// The addresses that mean the same on every host; sets is_here and addresses.
+/// The addresses that mean the same on every host; sets is_here and addresses. An address that this host has,
+/// too, leads to this host: the other one is not reached by it.
 Addresses look_up(Host& host, const std::string& own, const Addresses& own_addresses) {
   host.is_here = host.name == own || host.name == "localhost" || tools::is_loopback(host.name);
   if (host.is_here) return {};
@@ -35,7 +36,9 @@ Addresses look_up(Host& host, const std::string& own, const Addresses& own_addre
   const bool any = !addresses.empty();
   std::erase_if(addresses, tools::is_loopback);
   host.is_here = (any && addresses.empty()) || are_among(addresses, own_addresses);
-  if (!host.is_here) host.addresses = addresses;
+  if (host.is_here) return addresses;
+  host.addresses = addresses;
+  std::erase_if(host.addresses, [&](const std::string& one) { return has(own_addresses, one); });
   return addresses;
 }
 

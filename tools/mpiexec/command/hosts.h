@@ -13,7 +13,8 @@ struct Host {
   int slots = 0;  ///< so many ranks; 0: not said
   // What the name means from here: host_names.h finds it out.
   bool is_here = false;  ///< it is this host
-  /// Numeric, as the resolver orders them. None: those of this host, or unknown.
+  /// Numeric, as the resolver orders them, without those that this host has, too. None: it is this host, or
+  /// they are unknown.
   std::vector<std::string> addresses = {};
 
   /// The first of them; empty: there is none.
