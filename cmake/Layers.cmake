@@ -43,6 +43,7 @@ function(clump_unit_test name)
     target_link_libraries(${name} PRIVATE clump_${layer})
   endforeach()
   target_link_libraries(${name} PRIVATE ${TEST_LIBRARIES} GTest::gtest_main Threads::Threads)
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")  # seed.h
   # The layers' objects carry what link-time optimisation needs, too; a test takes the code that is there.
   target_link_options(${name} PRIVATE -fno-lto)
   clump_precompile(${name} test)

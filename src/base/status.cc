@@ -1,17 +1,20 @@
 #include "base/status.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <vector>
 
 namespace clump::base {
 
 namespace {
 
-// The ring of failure texts. A code carries the low 16 bits of its text's number in the bits above the class;
-// the text is still there if the slot holds that number. Number 0 marks a bare class, so it is never given
-// out.
-constexpr int kSlots = 1024;
+// The ring of failure texts, which all ranks of the process share. A code carries the low 16 bits of its
+// text's number in the bits above the class; the text is still there if the slot holds that number. Number 0
+// marks a bare class, so it is never given out. There are so many slots because other ranks may fail
+// thousands of times before a rank that has lost its core asks for the text of its own failure.
+constexpr std::size_t kSlots = 16 * 1024;
 constexpr std::uint32_t kNumberMask = 0xffff;
 static_assert((kNumberMask + 1) % kSlots == 0);
 
@@ -22,7 +25,7 @@ struct Slot {
 
 struct Ring {
   std::uint32_t last_number = 0;
-  std::array<Slot, kSlots> slots;
+  std::vector<Slot> slots;  // grows to kSlots: few processes have many failures
 };
 
 constinit std::mutex ring_mutex;
@@ -145,7 +148,9 @@ Status fail_with_text(int error_class, std::string text) {
   std::uint32_t number = (r.last_number + 1) & kNumberMask;
   if (number == 0) number = 1;
   r.last_number = number;
-  r.slots[number % kSlots] = {number, std::move(text)};
+  const std::size_t at = number % kSlots;
+  if (at >= r.slots.size()) r.slots.resize(at + 1);
+  r.slots[at] = {number, std::move(text)};
   return Status::from_code(static_cast<int>(number << Status::kClassBits) |
                            (error_class & Status::kClassMask));
 }
@@ -155,8 +160,8 @@ std::string message_of(int code) {
   if (number == 0) return {};
   const std::lock_guard lock(ring_mutex);
   Ring& r = ring();
-  const Slot& slot = r.slots[number % kSlots];
-  return slot.number == number ? slot.text : std::string();
+  const std::size_t at = number % kSlots;
+  return at < r.slots.size() && r.slots[at].number == number ? r.slots[at].text : std::string();
 }
 
 const char* name_of_class(int error_class) {

@@ -2,7 +2,7 @@
 //
 // A Status is one int, an MPI error code: 0 is MPI_SUCCESS, otherwise its low 14 bits are the error class of
 // the MPI standard (MPI-5.0 section 9.4) and the bits above name a slot in a ring that keeps the texts of the
-// last failures of this process. So a code that a program gets back still knows its own message:
+// last 16,384 failures of this process. So a code that a program gets back still knows its own message:
 // MPI_Error_string prints it.
 //
 // Whoever detects an error writes its message: which call's argument, its value, and what to do. The entry

@@ -30,6 +30,13 @@ TEST(Status, OldTextsGiveWay) {
   EXPECT_NE(message_of(old.code()), "old");
 }
 
+// A rank may lose its core before it asks, and other ranks of the process fail meanwhile.
+TEST(Status, ATextOutlivesThousandsOfOtherFailures) {
+  const Status old = fail(MPI_ERR_TAG, "old");
+  for (int i = 0; i < 16'000; ++i) ASSERT_EQ(fail(MPI_ERR_ARG, "{}", i).error_class(), MPI_ERR_ARG);
+  EXPECT_EQ(message_of(old.code()), "old");
+}
+
 Status pass_on(Status status) {
   CLUMP_TRY(status);
   return fail(MPI_ERR_OTHER, "reached the end");

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "datatype/reduce.h"
+#include "seed.h"
 
 namespace clump::datatype {
 namespace {
@@ -63,7 +64,7 @@ void fill(std::span<std::byte> bytes, const Datatype& type, PredefinedOp op) {
              is_floating = type.kind() == Class::kFloating || is_complex;
   const bool one_nan = is_floating && (op == PredefinedOp::kSum || op == PredefinedOp::kProd);
   const auto size = static_cast<std::size_t>(is_complex ? type.size() / 2 : type.size());
-  static std::mt19937_64 random(1);
+  static std::mt19937_64 random(test_seed(1));
   for (std::size_t at = 0; at < bytes.size(); at += size) {
     std::uint64_t bits = random_bits(random, size);
     if (one_nan) bits = with_one_nan(bits, size);

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "seed.h"
+
 namespace clump::io {
 namespace {
 
@@ -51,7 +53,7 @@ TEST(Coverage, StopsWhenAsked) {
 }
 
 TEST(Coverage, IsWhatANaiveMapSays) {
-  std::mt19937 random(1);
+  std::mt19937 random(static_cast<unsigned>(test_seed(1)));
   const auto draw = [&](Count below) {
     return static_cast<Count>(random() % static_cast<std::uint64_t>(below));
   };

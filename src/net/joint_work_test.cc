@@ -11,13 +11,14 @@
 
 #include "datatype/derive.h"
 #include "fiber/help.h"
+#include "seed.h"
 
 namespace clump::net {
 namespace {
 
 using datatype::Layout;
 
-std::mt19937 random_numbers(7);
+std::mt19937 random_numbers(static_cast<unsigned>(test_seed(7)));
 
 Count number(Count low, Count high) {
   return std::uniform_int_distribution<Count>(low, high)(random_numbers);

@@ -7,6 +7,8 @@
 #include <random>
 #include <vector>
 
+#include "seed.h"
+
 namespace clump::p2p {
 namespace {
 
@@ -35,7 +37,7 @@ TEST(MatchQueue, SameKeyComesOutInOrder) {
 
 // Against the obvious list, through growth and removal from anywhere.
 TEST(MatchQueue, BehavesLikeAList) {
-  std::mt19937 random(7);
+  std::mt19937 random(static_cast<unsigned>(test_seed(7)));
   std::deque<Message> storage;
   std::vector<Message*> reference;
   MatchQueue<Message> queue;

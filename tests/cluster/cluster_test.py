@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import tempfile
-import time
 import unittest
 
 import cluster
@@ -66,19 +65,15 @@ class Cluster(cluster.Case):
         self.assertEqual(sorted(line[:4] for line in job.stdout.splitlines()), [f"{rank} 10" for rank in range(10)])
 
     def test_the_first_failure_ends_all(self):
-        begin = time.monotonic()
         job = self.run_job("--host", "h0,h1,h2", "-n", 6, tool.program("fail"), "mpi-abort", 3)
         self.assertEqual(job.returncode, 7, job)
         self.assertIn("rank 3 of 6", job.stderr)
-        self.assertLess(time.monotonic() - begin, 2 * LIMIT)
 
     def test_a_rank_that_is_killed(self):
         job = self.start("--ranks", "processes", "--host", "h0,h1", "-n", 4)
         victims = [pid for pid in processes("h1") if os.readlink(f"/proc/{pid}/exe").endswith("launcher_busy")]
-        begin = time.monotonic()
         os.kill(victims[-1], signal.SIGKILL)
-        _, errors = job.communicate(timeout=90)
-        self.assertLess(time.monotonic() - begin, LIMIT)
+        _, errors = tool.end_of(job, limit=LIMIT)
         self.assertEqual(job.returncode, 128 + signal.SIGKILL, errors)
         self.assertRegex(errors, "rank [23] of 4 was ended by SIGKILL")
 
@@ -96,21 +91,17 @@ class Cluster(cluster.Case):
 
     def test_a_host_that_vanishes(self):
         job = self.start("--host", "h0,h1,h2", "-n", 6)
-        begin = time.monotonic()
         send(processes("h2"), signal.SIGKILL)
-        _, errors = job.communicate(timeout=90)
-        self.assertLess(time.monotonic() - begin, LIMIT)
+        _, errors = tool.end_of(job, limit=LIMIT)
         self.assertNotEqual(job.returncode, 0)
         self.assertIn("h2", errors)
 
     def cut_link_of(self, job: subprocess.Popen, meanwhile=lambda: None) -> None:
         self.addCleanup(self.wait_for, lambda: self.reaches("h2", "h0"))  # it takes a moment
         self.addCleanup(set_link, "h2", "up")
-        begin = time.monotonic()
         set_link("h2", "down")
         meanwhile()
-        _, errors = job.communicate(timeout=90)
-        self.assertLess(time.monotonic() - begin, LIMIT)
+        _, errors = tool.end_of(job, limit=LIMIT)
         self.assertEqual(job.returncode, 1, errors)
         self.assertIn("mpiexec: lost h2: ", errors)
 
@@ -126,7 +117,7 @@ class Cluster(cluster.Case):
             self.cut_link_of(job, lambda: job.send_signal(signal.SIGCONT))  # which goes to all hosts
         finally:
             send(there, signal.SIGCONT)
-        self.assert_nothing_left(2 * LIMIT)  # who stood still begins later to notice
+        self.assert_nothing_left()
 
     def test_a_host_that_is_not_there(self):
         for hosts in "h0,h7,h1", "h7,h0":
@@ -138,10 +129,8 @@ class Cluster(cluster.Case):
     def test_a_rank_elsewhere_that_never_calls_mpi_init(self):
         for options in (), ("--ranks", "processes"):
             with self.subTest(options=options):
-                begin = time.monotonic()
                 job = self.run_job(*options, "--host", "h0:1,h1:1,h2:2", "-n", 1, tool.program("busy"), ":", "-n", 1, "true", ":", "-n", 2,
                                    tool.program("busy"))
-                self.assertLess(time.monotonic() - begin, LIMIT)
                 self.assertEqual(job.returncode, 1, job)
                 self.assertEqual(job.stderr.count("rank 1 of 4 ended with exit code 0"), 1, job)
                 self.assertIn("without calling MPI_Init", job.stderr)

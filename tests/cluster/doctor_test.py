@@ -3,11 +3,10 @@
 import pathlib
 import re
 import subprocess
-import time
 import unittest
 
 import cluster
-from cluster import CLUSTER, LIMIT, PRTERUN, on, tool
+from cluster import CLUSTER, PRTERUN, on, tool
 
 setUpModule = cluster.skip_without_hosts
 
@@ -51,9 +50,7 @@ class Doctor(cluster.Case):
         self.assertEqual(len(problems), 2)
 
     def test_ssh_that_hangs(self):
-        begin = time.monotonic()
-        table, problems = self.examine("h0,h1", 1, env=self.agent('[ "$1" != h1 ] || { echo "password:"; exec sleep 100; }'))
-        self.assertLess(time.monotonic() - begin, LIMIT)
+        table, problems = self.examine("h0,h1", 1, env=self.agent('[ "$1" != h1 ] || { echo "password:"; exec sleep 1000; }'))
         self.assertEqual(table["h1"], self.row(ssh="FAILS", Clump="-", **self.UNKNOWN))
         self.assertRegex(problems[0], r"^h1: agent has not come back within \d+ s: password:; is there a firewall, or a question .*")
 

@@ -79,12 +79,12 @@ class Gdb(cluster.Case):
             keys.write(b"quit\n")
             self.read_until(keys, r"\(y or n\) $")
             keys.write(b"y\n")
-            self.assertEqual(job.wait(20), 0)
+            self.assertEqual(job.wait(tool.HANGS), 0)
 
     def read_until(self, terminal, pattern):
-        said, end = "", time.monotonic() + 240
+        said, end = "", time.monotonic() + tool.HANGS
         while not re.search(pattern, said):
-            if time.monotonic() > end or not select.select([terminal], [], [], 60)[0]:
+            if time.monotonic() > end or not select.select([terminal], [], [], tool.HANGS)[0]:
                 self.fail(f"no {pattern} after: {said}")
             said += re.sub(r"\x1b\[[?0-9;]*[a-zA-Z]", "", terminal.read(65536).decode(errors="replace"))
 

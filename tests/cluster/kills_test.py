@@ -3,7 +3,6 @@ which host it was, and nothing is left on any host. A process that is killed whi
 
 import signal
 import subprocess
-import time
 import unittest
 
 import cluster
@@ -59,9 +58,8 @@ class Kills(cluster.Case):
         found = self.wait_for(lambda: [pid for pid in processes(host) if is_it(pid)] or job.poll() is not None)
         self.assertIsInstance(found, list, f"{what} is not there: {job.poll()}")
         send(found[:1], signal.SIGKILL)
-        begin = time.monotonic()
-        _, errors = job.communicate(timeout=LIMIT)
-        told = f"code {job.returncode} after {time.monotonic() - begin:.1f} s: {errors}"
+        _, errors = tool.end_of(job, limit=LIMIT)
+        told = f"code {job.returncode}: {errors}"
         self.assertNotIn(job.returncode, (0, 98), told)  # 98: nothing has ended it
         if host == "h2":
             self.assertIn("h2" if what != "ranks" else "SIGKILL", errors, told)

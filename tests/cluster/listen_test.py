@@ -21,7 +21,7 @@ import socket, sys, time
 address, port, count, sizes, seconds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4].split(","), float(sys.argv[5])
 made = []
 for i in range(count):
-    one = socket.create_connection((address, port), 5)
+    one = socket.create_connection((address, port), 60)
     one.settimeout(5)
     size = int(sizes[i % len(sizes)])
     try:
@@ -105,7 +105,7 @@ class Listen(cluster.Case):
     def end(self, job: subprocess.Popen) -> None:
         self.assertIsNone(job.poll())
         job.terminate()
-        _, errors = job.communicate(timeout=240)
+        _, errors = tool.end_of(job)
         self.assertEqual(job.returncode, 128 + 15, errors)
         self.assertNotIn("no records came from", errors)
 
@@ -144,7 +144,7 @@ class Listen(cluster.Case):
         stranger = self.stranger("10.77.0.1", port, 500, "0", 120.0)
         self.assertIsNone(job.poll())
         self.assertLess(len(os.listdir(f"/proc/{pid}/fd")), 120)
-        out, errors = job.communicate(timeout=240)
+        out, errors = tool.end_of(job)
         self.assertEqual((job.returncode, sorted(out.split()), errors), (0, ["h0", "h0", "h1", "h1"], ""))
         self.assertEqual(self.closed(stranger), 500)
 

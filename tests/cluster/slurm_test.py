@@ -72,7 +72,7 @@ class Slurm(tool.Case):
         cls.start(*cls.on("h0", "slurmctld", "-D", "-f", cls.configuration))
         for node in NODES:
             cls.start(*cls.on(node, "slurmd", "-D", "-N", node, "-f", cls.configuration))
-        end = time.monotonic() + 120
+        end = time.monotonic() + tool.HANGS
         while "idle" not in (state := cls.command("sinfo", "-h", "-o", "%T").stdout) or "unk" in state:
             if time.monotonic() > end:
                 raise RuntimeError(f"Slurm does not begin: {state}\n{(cls.folder / 'daemons.log').read_text()[-3000:]}")
@@ -91,7 +91,7 @@ class Slurm(tool.Case):
 
     @classmethod
     def command(cls, *words: object) -> subprocess.CompletedProcess:
-        return subprocess.run(cls.on("h0", *words), capture_output=True, text=True, timeout=240)
+        return subprocess.run(cls.on("h0", *words), capture_output=True, text=True, timeout=tool.HANGS)
 
     def srun(self, ranks: int, *words: object) -> subprocess.CompletedProcess:
         return self.command("srun", "--mpi=pmix", "-N2", f"-n{ranks}", "--overcommit", *words)

@@ -2,7 +2,6 @@
 
 import pathlib
 import subprocess
-import time
 import unittest
 
 import cluster
@@ -82,10 +81,8 @@ class Names(cluster.Case):
 
 class Starts(cluster.Case):
     def refused(self, *words: object, code: int, says: str, hosts: str = "h0:1,h1:1,h2:1", ranks: int = 3, **options) -> None:
-        """Such a job ends soon, and one line says why."""
-        begin = time.monotonic()
+        """Such a job ends, and one line says why."""
         job = self.run_job("--host", hosts, "-n", ranks, *words, **options)
-        self.assertLess(time.monotonic() - begin, 2 * LIMIT)
         self.assertRegex(job.stderr, f"^mpiexec: {says}\n$")
         self.assertEqual(job.returncode, code, job)
         self.assertNotIn("--------", job.stdout)
@@ -174,15 +171,13 @@ class Starts(cluster.Case):
     def test_much_output_and_few_readers(self):
         job = self.run_job("--host", "h0:1,h1:1", "-n", 2, "sh", "-c", "seq 300000")
         self.assertEqual((job.returncode, job.stderr, len(job.stdout)), (0, "", 2 * len("".join(f"{n}\n" for n in range(1, 300001)))))
-        pipe = subprocess.Popen(cluster.mpiexec("--host", "h0:1,h1:1", "-n", 2, "sh", "-c", "yes | head -c 4000000; sleep 100"),
+        pipe = subprocess.Popen(cluster.mpiexec("--host", "h0:1,h1:1", "-n", 2, "sh", "-c", "yes | head -c 4000000; sleep 1000"),
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.assertEqual(pipe.stdout.read(4), b"y\ny\n")
         pipe.stdout.close()
-        begin = time.monotonic()
         self.addCleanup(pipe.kill)
-        _, errors = pipe.communicate(timeout=90)
+        _, errors = tool.end_of(pipe, limit=LIMIT)
         self.assertEqual(pipe.returncode, 141, errors)
-        self.assertLess(time.monotonic() - begin, LIMIT)
         self.assertIn(b"mpiexec: cannot write its output: Broken pipe", errors)
 
 

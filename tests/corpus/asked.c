@@ -14,13 +14,14 @@ static void work_for(double seconds) {
 
 /* CASE all-kinds
  * ranks: 4
- * quit: 2
+ * quit: 1
  * code: 0
  * says: where the ranks are:
  * says: rank 1 waits in MPI_Recv(source 0, tag 0, MPI_COMM_WORLD) at @a: rank 0 has not sent it; it ...
  * says: ...run...; the last call of MPI was MPI_
  * says: rank 3 waits in MPI_Barrier at @b (MPI_COMM_WORLD): ...not come (...rank 1 has not come (it waits in MPI_Recv) */
 static void all_kinds(void) {
+  begun();
   if (rank == 0) work_for(6);
   if (rank == 0) MPI_Send(&one, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
   if (rank == 1) MPI_Recv(&two, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* @a */
@@ -30,12 +31,13 @@ static void all_kinds(void) {
 
 /* CASE while-messages-fly
  * ranks: 4
- * quit: 1.5
+ * quit: 0.5
  * code: 0
  * says: where the ranks are:
  * says: MPI_ */
 static void while_messages_fly(void) {
   int goes_on = 1;
+  begun();
   for (const double begin = MPI_Wtime(); goes_on;) {
     for (int i = 0; i < 100; ++i) {
       MPI_Request both[2];

@@ -6,7 +6,7 @@
  *   options: ...         more words for mpiexec
  *   modes: fibers ...    only these (fibers, threads, processes, per2, hosts-fibers, ...; default all)
  *   stdin: text
- *   quit: seconds        after so many mpiexec gets SIGQUIT
+ *   quit: seconds        mpiexec gets SIGQUIT so many after the case has called begun()
  *   code: 1              the exit code (default: 1 if it says anything, otherwise 0)
  *   unchecked: why       of silent.c: --check has something to say about it; about all others it must not
  *   lines: N             stderr has so many
@@ -27,6 +27,14 @@ enum { kLarge = 100000 }; /* bytes: more than is copied to wait for its receive 
 
 static int rank, size;
 __attribute__((unused)) static int one = 1, two;
+
+/* All ranks have come here: rank 0 tells corpus_test.py, which asks then. */
+__attribute__((unused)) static void begun(void) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank != 0) return;
+  puts("begun");
+  fflush(stdout);
+}
 
 struct Case {
   const char* name;

@@ -101,14 +101,14 @@ class Exploring(tool.Case):
         self.assertEqual(done.returncode, 0)
 
     def test_it_ends_with_mpiexec(self):
-        process = subprocess.Popen([tool.BIN / "mpiexec", "--explore", "3", "--timeout", "100", "-n", "2", BEHAVIOUR, "poll"],
+        process = subprocess.Popen([tool.BIN / "mpiexec", "--explore", "3", "--timeout", "1000", "-n", "2", BEHAVIOUR, "poll"],
                                    stderr=subprocess.DEVNULL)
-        time.sleep(1)
-        children = self.descendants(process.pid)
+        deadline = time.monotonic() + tool.HANGS
+        while not (children := self.descendants(process.pid)) and time.monotonic() < deadline:
+            time.sleep(0.05)
         self.assertTrue(children)
         process.terminate()
-        process.wait(90)
-        deadline = time.monotonic() + 60
+        process.wait(tool.HANGS)
         while any(os.path.exists(f"/proc/{child}") for child in children) and time.monotonic() < deadline:
             time.sleep(0.05)
         self.assertEqual([child for child in children if os.path.exists(f"/proc/{child}")], [])

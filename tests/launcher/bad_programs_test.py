@@ -35,7 +35,6 @@ class BadPrograms(tool.Case):
             for first, second in ((tool.program("show"), "true"), ("true", tool.program("show"))):
                 result = tool.run(first, ":", second, env=env)
                 self.assert_says(result, 1, f"mpiexec: rank {int(second == 'true')} of 2 ", "without calling MPI_Init", "other ranks have called it")
-                self.assertLess(result.seconds, tool.SOON)
 
     def alone(self, **variables):
         """A program that no mpiexec of ours has started, with what another launcher leaves in the environment."""
@@ -76,7 +75,7 @@ class Limits(tool.Case):
                 self.skipTest("this system has no such limit")
         result = tool.run("-n", "1000000", tool.program("show"))
         self.assert_says(result, 126, "1000000 ranks", "vm.max_map_count is", "sysctl -w vm.max_map_count=")
-        self.assertLess(result.seconds, tool.SOON)
+        self.assertEqual(result.out, "")
 
     def test_open_files(self):
         def few():

@@ -24,7 +24,6 @@ class Fibers(tool.Case):
                         result = run("fail", way, rank, workers=workers)
                         self.assert_says(result, code, f"mpiexec: rank {rank} of 16 ", *texts)
                         self.assertEqual(result.err.count("mpiexec:"), 1, result.err)
-                        self.assertLess(result.seconds, tool.SOON)
 
     def test_a_rank_that_returns_too_early(self):
         self.assert_says(run("fail", "+return", 9), 9, "rank 9 of 16 ended with exit code 9")
@@ -37,7 +36,6 @@ class Fibers(tool.Case):
                 with self.subTest(how=how, ranks=ranks, workers=workers):
                     result = run("wait", how, ranks=ranks, workers=workers)
                     self.assert_says(result, 1, "deadlock", "ranks" if ranks > 1 and how not in ("probe", "ended") else "rank")
-                    self.assertLess(result.seconds, tool.SOON)
 
     def test_sleepers_are_no_deadlock(self):
         for how in ("sleeper", "sleeping-thread"):

@@ -90,7 +90,7 @@ class Attached(tool.Case):
         with Job(program=tool.program("debug_windows")) as job:
             for pid in sorted(set(job.pids.values())):
                 mine = [rank for rank in job.pids if job.pids[rank] == pid]
-                late = time.monotonic() + 60
+                late = time.monotonic() + tool.HANGS
                 while True:  # a rank has told its number before it waits
                     said, err = gdb(pid, "clump ranks", f"clump rank {mine[0]}")
                     found = {int(number): re.findall(r"^    (window .*)$", lines, re.M)
@@ -159,7 +159,7 @@ class Names(tool.Case):
 
     def assert_has_threads(self, pid, expected):
         """A thread gives itself its name, so a moment after it has begun."""
-        late = time.monotonic() + 120
+        late = time.monotonic() + tool.HANGS
         missing = expected
         while missing:
             names = [pathlib.Path("/proc", str(pid), "task", task, "comm").read_text().strip() for task in os.listdir(f"/proc/{pid}/task")]

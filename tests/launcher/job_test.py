@@ -78,9 +78,17 @@ class Job(tool.Case):
         sanitized = os.environ.get("CLUMP_SANITIZE")
         self.assert_says(explain(env={"CLUMP_SCHEDULER": "fibers"}), 0, "as threads" if sanitized else "as fibers")
 
-    def test_start_is_fast(self):
-        fastest = min(tool.run("-n", "64", tool.program("show")).seconds for _ in range(5))
-        self.assertLess(fastest, 4.0)  # a peer's start takes seconds; the bench measures ours
+    @unittest.skipIf(os.environ.get("CLUMP_SANITIZE"), "what a sanitizer adds is most of a start")
+    def test_start_takes_little(self):
+        """The kernel counts what mpiexec and all that it starts do; how long that takes, the bench measures."""
+        job = subprocess.Popen([str(tool.TOOLS / "mpiexec"), "-n", "64", tool.program("show")], stdout=subprocess.DEVNULL)
+        _, status, used = os.wait4(job.pid, 0)
+        job.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(job.returncode, 0)
+        # 1,600 new pages were usual, and 21,000 with a process for each rank.
+        self.assertLess(used.ru_minflt, 10_000)
+        # 150 naps were usual. A start that waits for each rank in turn, or looks again and again, has many more.
+        self.assertLess(used.ru_nvcsw, 1500)
 
 
 class NothingIsLeft(tool.Case):
@@ -92,7 +100,7 @@ class NothingIsLeft(tool.Case):
         return job, said
 
     def assert_all_end(self, processes):
-        deadline = time.monotonic() + tool.SOON
+        deadline = time.monotonic() + tool.HANGS  # they sleep for longer
         while any(is_running(process) for process in processes):
             self.assertLess(time.monotonic(), deadline, "still running")
             time.sleep(0.02)
@@ -100,7 +108,7 @@ class NothingIsLeft(tool.Case):
     def end(self, number):
         job, said = self.start()
         job.send_signal(number)
-        code = job.wait(timeout=120)
+        code = job.wait(timeout=tool.HANGS)
         self.assert_all_end(said.values())
         job.stdout.close()
         return code
@@ -117,7 +125,7 @@ class NothingIsLeft(tool.Case):
     def test_after_the_host_process_is_killed(self):
         job, said = self.start()
         os.kill(int(said["host"]), signal.SIGKILL)
-        self.assertEqual(job.wait(timeout=120), 137)
+        self.assertEqual(job.wait(timeout=tool.HANGS), 137)
         self.assert_all_end(said.values())
         job.stdout.close()
 

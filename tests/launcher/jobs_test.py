@@ -34,8 +34,8 @@ class Jobs(tool.Case):
         process.stdout.close()
         process.stderr.close()
 
-    def finish(self, process, limit=60):
-        out, err = process.communicate(timeout=limit)
+    def finish(self, process):
+        out, err = tool.end_of(process)
         return tool.Result(process.returncode, out, err, 0)
 
     def meet(self, server, client, *words):
@@ -66,9 +66,9 @@ class Jobs(tool.Case):
         self.meet({"ranks": 2}, {"ranks": 3, "options": ["--ranks", "processes"]}, "finalize")
 
     def wait_for_port(self):
-        limit = time.monotonic() + 30
+        limit = time.monotonic() + tool.HANGS
         while not self.port.exists():
-            self.assertLess(time.monotonic(), limit)
+            self.assertLess(time.monotonic(), limit, f"no file {self.port} appears")
             time.sleep(0.005)
 
     def test_names_between_jobs(self):
@@ -154,7 +154,7 @@ class Jobs(tool.Case):
         server = self.start("accept", "leave", mpiexec=False)
         self.wait_for_port()
         os.kill(server.pid, signal.SIGSTOP)
-        result = self.finish(self.start("connect", "timeout", mpiexec=False), limit=20)
+        result = self.finish(self.start("connect", "timeout", mpiexec=False))
         self.assertEqual(result.code, 3, result)
         self.assertIn("info key timeout", result.out)
 
@@ -190,7 +190,7 @@ class Jobs(tool.Case):
         self.assertEqual(parent.stdout.readline(), "spawned\n")
         parent.kill()
         parent.wait()
-        limit = time.monotonic() + 20
+        limit = time.monotonic() + tool.HANGS
         while (left := self.still(those)) and time.monotonic() < limit:
             time.sleep(0.05)
         self.assertEqual(left, [])

@@ -6,6 +6,7 @@ import pathlib
 import pty
 import resource
 import select
+import shlex
 import signal
 import subprocess
 import sys
@@ -200,7 +201,7 @@ class Lost(tool.Case):
     def test_a_reader_that_goes_away(self):
         for options in ("", "--tag-output", "--collapse"):
             with self.subTest(options=options):
-                command = f"{tool.BIN / 'mpiexec'} -n 2 {options} {tool.program('early_lines')} 100000 | head -1; exit ${{PIPESTATUS[0]}}"
+                command = f"{shlex.quote(str(tool.BIN / 'mpiexec'))} -n 2 {options} {tool.in_shell('early_lines')} 100000 | head -1; exit ${{PIPESTATUS[0]}}"
                 done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=240)
                 self.assertEqual((done.returncode, done.stdout.count("\n")), (141, 1))
                 self.assertRegex(done.stderr, r"^mpiexec: .*cannot write its output: Broken pipe: .*\n$")

@@ -184,11 +184,11 @@ class Profile(Case):
 
     def test_control(self):
         def look(_, options):
-            profile, _ = self.run_profile("control", *options)
+            profile, result = self.run_profile("control", *options)
             for rank in profile["ranks"]:
                 self.assertEqual(rank["sent"], [[(rank["rank"] + 1) % RANKS, 2, 16]])
                 self.assertEqual(calls_of(rank), {"MPI_Comm_rank": 1, "MPI_Comm_size": 1, "MPI_Sendrecv": 2})
-                self.assertLess(rank["seconds"], 1.9)  # of more than 2
+                self.assertGreater(result.seconds - rank["seconds"], 2)  # which it passes while nothing is recorded
 
         self.in_all_modes(look)
 

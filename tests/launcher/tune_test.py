@@ -156,10 +156,10 @@ class Tune(WithFolder):
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         time.sleep(1)
         os.killpg(job.pid, signal.SIGINT)
-        job.communicate(timeout=120)
+        tool.end_of(job)
         self.assertNotEqual(job.returncode, 0)
         self.assertEqual(os.listdir(self.folder), [])
-        for _ in range(100):
+        for _ in range(1000):
             try:
                 os.killpg(job.pid, 0)
             except ProcessLookupError:

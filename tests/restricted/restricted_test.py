@@ -45,7 +45,7 @@ def run(prefix, *words, environment=None):
 class Restricted(tool.Case):
     def allowed(self, prefix):
         """Skips where this user may not restrict so."""
-        code, _, err = run(prefix, "true")
+        code, _, err = run(prefix, "test", "-x", tool.TOOLS / "mpiexec")
         if code != 0:
             self.skipTest(f"{' '.join(prefix)}: {err.strip()}")
 
@@ -100,7 +100,7 @@ class Restricted(tool.Case):
         job = subprocess.Popen([*prefix, str(tool.TOOLS / "mpiexec"), "-n", "2", "sleep", "60"], stderr=subprocess.DEVNULL)
         time.sleep(1.5)
         job.terminate()
-        self.assertEqual(job.wait(timeout=60), 128 + signal.SIGTERM)
+        self.assertEqual(job.wait(timeout=LIMIT), 128 + signal.SIGTERM)
 
     def test_limits(self):
         for limit, words in (("-f 0", "RLIMIT_FSIZE (ulimit -f) is 0 bytes"), ("-f 1", "RLIMIT_FSIZE (ulimit -f) is 1024 bytes")):
@@ -115,6 +115,8 @@ class Restricted(tool.Case):
         self.allowed(restrictions.mounted("true"))
         ways = restrictions.everything()
         for name in ("no /proc", "no /proc, no /sys", "/dev/shm read-only", "/tmp full", "no /etc/hosts", "memfd_create and no /proc"):
+            if "no /proc" in name and re.search("[ :]", str(tool.BUILD)):
+                continue  # LD_PRELOAD takes no such name, and a descriptor in its place needs /proc
             with self.subTest(name=name):
                 self.falls_back(ways[name], "default", "processes")
 

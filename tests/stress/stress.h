@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../seed_of_ranks.h"
+
 static unsigned long stress_seed;
 static int stress_round, stress_rank, stress_size;
 
@@ -135,14 +137,13 @@ static inline void verify(const unsigned char* bytes, int count, int source, int
   }
 }
 
-/* MPI_Init_thread, and the seed: the one that is given, or another one each time. */
+/* MPI_Init_thread, and the seed: the one that is given, or that of tests (seed.h). */
 static inline void stress_begin(int* argc, char*** argv, const char* seed) {
   int provided;
   MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &stress_rank);
   MPI_Comm_size(MPI_COMM_WORLD, &stress_size);
-  stress_seed = seed != NULL ? strtoul(seed, NULL, 10) : (unsigned long)time(NULL);
-  MPI_Bcast(&stress_seed, 1, MPI_UNSIGNED_LONG, 0, MPI_COMM_WORLD);
+  stress_seed = seed != NULL ? strtoul(seed, NULL, 10) : (unsigned long)seed_of_ranks(20261128);
 }
 
 #endif

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "coll/test_ranks.h"
+#include "seed.h"
 
 namespace clump::coll {
 namespace {
@@ -434,7 +435,7 @@ core::Neighbours neighbours(const std::vector<std::pair<int, int>>& edges, int r
 // With many edges between the same ranks, loops, and blocks of all sizes: as by messages.
 TEST_P(Teams, ExchangeWithNeighbours) {
   const Map map = GetParam();
-  std::mt19937 random(map.ranks * 100 + map.workers);
+  std::mt19937 random(static_cast<unsigned>(test_seed(map.ranks * 100 + map.workers)));
   for (const int degree : {0, 1, 3, 12}) {
     std::vector<std::pair<int, int>> edges(degree * map.ranks);
     for (auto& [from, to] : edges) {

@@ -126,8 +126,12 @@ NetworkThread::Woken NetworkThread::sleep(milliseconds most) {
 void NetworkThread::send_what_is_held_back() {
   timer_.rang();
   for (const auto& context : contexts_) {
-    if (context->holds_back()) context->progress(EndpointContext::Look::kByThread);
-    if (context->holds_back()) timer_.set();  // another thread had the lock
+    if (!context->holds_back()) continue;
+    context->progress(EndpointContext::Look::kByThread);
+    if (context->holds_back())
+      timer_.set();  // another thread had the lock
+    else
+      sent_late_.add();
   }
 }
 

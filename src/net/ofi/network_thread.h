@@ -17,6 +17,7 @@
 #include <semaphore>
 #include <vector>
 
+#include "base/counter.h"
 #include "base/status.h"
 #include "net/ofi/endpoint_context.h"
 
@@ -38,6 +39,13 @@ class NetworkThread {
   /// An even number while the thread sleeps; a different number after it has done anything.
   std::uint64_t turns() const { return turns_.load(std::memory_order_seq_cst); }
 
+  // What the thread has done. Any thread.
+
+  /// How often the thread has gone to sleep.
+  std::uint64_t naps() const { return turns() / 2; }
+  /// How often the thread has sent an aggregate because its timer had expired.
+  std::uint64_t sent_late() const { return sent_late_.value(); }
+
  private:
   static void* begin(void* self);
   void run();
@@ -56,6 +64,7 @@ class NetworkThread {
   bool blind_ = false;  // an endpoint context has no descriptor
   std::atomic<bool> running_{false};
   std::atomic<std::uint64_t> turns_{1};
+  base::Counter sent_late_;
   std::binary_semaphore ended_{0};
 };
 

@@ -118,4 +118,8 @@ std::uint64_t OfiChannel::refused() const {
   return sum;
 }
 
+bool OfiChannel::holds_back() const {
+  return std::ranges::any_of(contexts_, [](const auto& context) { return context->holds_back(); });
+}
+
 }  // namespace clump::net

@@ -42,6 +42,9 @@ class OfiChannel final : public Channel {
   bool rests(Passed& passed) override;
   /// How many messages have come from outside of this job so far.
   std::uint64_t refused() const;
+  /// Whether short messages wait to be sent together.
+  bool holds_back() const;
+  const ofi::NetworkThread& network_thread() const { return *thread_; }
 
  private:
   explicit OfiChannel(Setup setup);

@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <unistd.h>
 
+#include "../../seed_of_ranks.h"
 #include "check.h"
 
 enum { kWorld, kCopy, kReversed, kParity, kHalf, kComms };
@@ -14,7 +15,7 @@ static MPI_Op compose;
 static int *in, *out;
 
 /* Two sequences of numbers: one is the same on all ranks, one is each rank's own. */
-static uint32_t together = 12345, alone;
+static uint32_t together, alone;
 static uint32_t next(uint32_t* state) {
   *state = *state * 1664525u + 1013904223u;
   return *state >> 8;
@@ -177,6 +178,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
   MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+  together = (uint32_t)seed_of_ranks(12345);
   alone = (uint32_t)world_rank * 7919u + 17u;
   in = malloc(sizeof(int) * kLargest);
   out = malloc(sizeof(int) * kLargest);

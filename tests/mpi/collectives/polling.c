@@ -1,37 +1,32 @@
-/* Ranks that poll for what others have to do first, more than there are cores: who polls gives others his
-   core, and does not keep it until the kernel takes it away. */
-#include <time.h>
-
+/* Ranks that poll for what others have to do first, more than there are cores: a rank that polls gives its
+   core to others, and does not keep it until the kernel takes it away. */
 #include "check.h"
 
 enum { kRounds = 500 };
 
-/* Of all ranks in the caller's process. */
-static double cpu_seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
+static int by_number(const void* left, const void* right) { return *(const int*)left - *(const int*)right; }
 
 int main(int argc, char** argv) {
+  static int polls[kRounds];
   int size, done;
   MPI_Init(&argc, &argv);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Barrier(MPI_COMM_WORLD);
-  const double begin = cpu_seconds();
   for (int round = 0; round < kRounds; ++round) {
     int mine = round, sum = 0;
     MPI_Request request;
     CHECK_OK(MPI_Iallreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request));
-    do CHECK_OK(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
-    while (!done);
+    do {
+      CHECK_OK(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
+      ++polls[round];
+    } while (!done);
     CHECK_EQ(sum, round * size);
   }
-  /* Not the time that passes: others may have the machine. Eight milliseconds are far more than a round takes,
-     also on a crowded machine; for a core that is kept, the kernel's share is several for each of several
-     steps. */
-  const double spent = (cpu_seconds() - begin) / kRounds;
-  if (spent > 8e-3) CHECK_FAILED("a round takes %g ms of the processor", spent * 1e3);
+  /* Other programs may have the cores in some rounds. In half of them 10 to 30 polls were usual, and 100,000
+     if each rank keeps its core as long as the kernel lets it. */
+  qsort(polls, kRounds, sizeof polls[0], by_number);
+  printf("%d polls in half of the rounds, at most %d\n", polls[kRounds / 2], polls[kRounds - 1]);
+  CHECK(polls[kRounds / 2] < 2000);
   MPI_Finalize();
   return check_result();
 }

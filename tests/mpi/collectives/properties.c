@@ -10,10 +10,12 @@
 
 #include "draws.h"
 
+#include "../../seed_of_ranks.h"
+
 enum { kMostInFlight = 3, kCasesOfASplit = 20 };
 
 static int world_rank, world_size;
-static uint64_t seed = 1;
+static uint64_t seed;
 static int case_number, round_number, verbose;
 static const char* program;
 
@@ -347,7 +349,7 @@ int main(int argc, char** argv) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   program = argv[0];
   const int cases = argc > 1 ? atoi(argv[1]) : 100, first = argc > 3 ? atoi(argv[3]) : 0;
-  if (argc > 2) seed = strtoull(argv[2], NULL, 10);
+  seed = argc > 2 ? strtoull(argv[2], NULL, 10) : seed_of_ranks(1);
   verbose = argc > 4;
   kinds_begin();
   operations_begin();

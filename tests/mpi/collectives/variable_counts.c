@@ -1,10 +1,11 @@
 /* Collectives with a count for each rank (v and w forms): random counts with zeros among them, gaps between
  * blocks, every root, in place. */
+#include "../../seed_of_ranks.h"
 #include "buffers.h"
 #include "large_forms.h"
 
 static int rank, size;
-static unsigned state;
+static unsigned state, first_seed;
 
 /* The same numbers on all ranks. */
 static int random_below(int bound) {
@@ -158,8 +159,8 @@ static void test_large_forms(void) {
 }
 
 static void test_form(void) {
-  for (unsigned seed = 1; seed <= 4; ++seed) {
-    state = seed;
+  for (unsigned drawn = 0; drawn < 4; ++drawn) {
+    state = first_seed + drawn;
     int* counts = make_counts();
     for (int kind = 0; kind < kKinds; ++kind)
       for (int in_place = 0; in_place < 2; ++in_place) {
@@ -178,6 +179,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   buffers_begin();
+  first_seed = (unsigned)seed_of_ranks(1);
   for (form = kBlocking; form < kForms; ++form) test_form();
   buffers_end();
   MPI_Finalize();

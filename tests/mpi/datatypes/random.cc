@@ -8,6 +8,8 @@
 #include "check.h"
 #include "random_types.h"
 
+#include "../../seed_of_ranks.h"
+
 namespace {
 
 using random_types::Entry;
@@ -296,7 +298,7 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   // Other cases for each number of ranks, and fewer for many, because each rank makes them all.
   const auto many = static_cast<unsigned>(ranks);
-  const unsigned long long first = argc > 1 ? std::stoull(argv[1]) : 1000000 * many;
+  const unsigned long long first = argc > 1 ? std::stoull(argv[1]) : seed_of_ranks(1000000 * many);
   const unsigned long long cases = argc > 2 ? std::stoull(argv[2]) : 1600 / many + 60;
   for (unsigned long long seed = first; seed < first + cases; ++seed) run(seed);
   MPI_Finalize();

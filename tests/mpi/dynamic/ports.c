@@ -61,7 +61,7 @@ static void meet(void) {
       MPI_Info info = MPI_INFO_NULL;
       if (round == 1) {
         CHECK_OK(MPI_Info_create(&info));
-        CHECK_OK(MPI_Info_set(info, "timeout", "30"));
+        CHECK_OK(MPI_Info_set(info, "timeout", "200"));
       }
       CHECK_OK(MPI_Comm_connect(rank == size - 1 ? found : NULL, info, last - 1, comm, &inter));
       if (round == 1) CHECK_OK(MPI_Info_free(&info));
@@ -168,10 +168,11 @@ static void refused(void) {
   CHECK_OK(MPI_Info_free(&info));
 
   /* A port of another job, one that tells no address, and one of a job that has ended. */
-  CHECK_CLASS(MPI_Comm_connect("clump:other-p1:0:0:0:0:1:0000000000000001", MPI_INFO_NULL, 0, MPI_COMM_SELF, &made),
-              MPI_ERR_UNSUPPORTED_OPERATION);
-  CHECK_CLASS(MPI_Comm_connect("clump:other-p1:0:0:12345:0:1:0000000000000001", MPI_INFO_NULL, 0, MPI_COMM_SELF,
-                               &made),
+  CHECK_CLASS(
+      MPI_Comm_connect("clump:other-p1:0:0:0:0:1:0000000000000001", MPI_INFO_NULL, 0, MPI_COMM_SELF, &made),
+      MPI_ERR_UNSUPPORTED_OPERATION);
+  CHECK_CLASS(MPI_Comm_connect("clump:other-p1:0:0:12345:0:1:0000000000000001", MPI_INFO_NULL, 0,
+                               MPI_COMM_SELF, &made),
               MPI_ERR_PORT);
   CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
   CHECK_OK(MPI_Close_port(port));

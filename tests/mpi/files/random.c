@@ -1,11 +1,13 @@
-/* Random views against a naive reference (MPI-5.0 section 14.3): the arguments are the first seed and how
-   many.
+/* Random views against a naive reference (MPI-5.0 section 14.3). Arguments: how many seeds, and the first
+   one.
 
    Each seed deals the places of a period of the file to the ranks, or to none. The filetype of a rank is the
    list of its places, made in one of several ways; memory is scattered as well. All ranks draw the same
    numbers, so each knows what the file has to hold: byte b of what was written is value_at(b), and the rest
    is as it was. */
 #include "file.h"
+
+#include "../../seed_of_ranks.h"
 
 #define kMostPlaces 64
 
@@ -249,8 +251,8 @@ static void one(unsigned seed) {
 
 int main(int argc, char** argv) {
   test_begin(&argc, &argv);
-  const unsigned first = argc > 1 ? (unsigned)atoi(argv[1]) : 1,
-                 count = argc > 2 ? (unsigned)atoi(argv[2]) : 100;
+  const unsigned count = argc > 1 ? (unsigned)atoi(argv[1]) : 100,
+                 first = argc > 2 ? (unsigned)atoi(argv[2]) : (unsigned)seed_of_ranks(1);
   for (unsigned seed = first; seed < first + count && check_failures == 0; ++seed) one(seed);
   return test_end();
 }

@@ -6,10 +6,11 @@
    are epochs ahead of others. Each origin puts into cells of its own in each target's window, gets one that
    it has put before, and adds to a cell that all origins have in common.
 
-   Arguments: the first seed, and how many. */
+   Arguments: how many seeds, and the first one. */
 #include <stdint.h>
 #include <time.h>
 
+#include "../../seed_of_ranks.h"
 #include "check.h"
 
 enum { kMostRanks = 16, kOwn = 4, kCells = kMostRanks * kOwn + 1, kSum = kCells - 1 };
@@ -54,8 +55,7 @@ static void draw_edges(void) {
   int origins[kMostRanks], targets[kMostRanks], from = 0, to = 0;
   for (int r = 0; r < size; ++r) epoch.late[r] = !epoch.nocheck && draw(4) == 0;
   for (int o = 0; o < size; ++o)
-    for (int t = 0; t < size; ++t)
-      epoch.edge[o][t] = draw(sparse) == 0 && !(epoch.late[o] && epoch.late[t]);
+    for (int t = 0; t < size; ++t) epoch.edge[o][t] = draw(sparse) == 0 && !(epoch.late[o] && epoch.late[t]);
   /* In any order. */
   for (int i = 0, first = (int)draw((unsigned)size); i < size; ++i) {
     const int other = (first + i) % size;
@@ -142,7 +142,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  const int first = argc > 1 ? atoi(argv[1]) : 1, seeds = argc > 2 ? atoi(argv[2]) : 1;
+  const int seeds = argc > 1 ? atoi(argv[1]) : 1, first = argc > 2 ? atoi(argv[2]) : (int)seed_of_ranks(1);
   MPI_Win_create(memory, sizeof memory, sizeof(int64_t), MPI_INFO_NULL, MPI_COMM_WORLD, &windows[0].win);
   windows[0].mine = memory;
   MPI_Win_allocate(sizeof memory, sizeof(int64_t), MPI_INFO_NULL, MPI_COMM_WORLD, &windows[1].mine,

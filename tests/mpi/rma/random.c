@@ -5,6 +5,7 @@
    round of accumulates all use the same operation, and integers make the order irrelevant. */
 #include <stdint.h>
 
+#include "../../seed_of_ranks.h"
 #include "check.h"
 
 enum { kElements = 240, kMostRanks = 16, kRounds = 60 };
@@ -147,7 +148,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  state = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
+  state = argc > 1 ? strtoull(argv[1], NULL, 10) : seed_of_ranks(1);
   MPI_Win_create(memory, sizeof memory, sizeof(int32_t), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
   test(win, memory);
   MPI_Win_free(&win);

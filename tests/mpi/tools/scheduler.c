@@ -71,13 +71,16 @@ int main(int argc, char** argv) {
   watch("rank_stuck");
   CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
   moves = 0;
-  T_OK(MPI_T_pvar_start(session, MPI_T_PVAR_ALL_HANDLES));
-  compute(0.06);
-  T_OK(MPI_T_pvar_stop(session, MPI_T_PVAR_ALL_HANDLES));
-  const long long here = (long long)(read_meter(session, taken) + read_meter(session, stuck));
   long long all = 0;
-  CHECK_OK(MPI_Allreduce(&here, &all, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD));
-  CHECK(moves >= here); /* what was counted has been told by now */
+  /* Where others have the machine, the scheduler may take notice later. */
+  for (int round = 0; round < 1000 && (round == 0 || (workers > 0 && workers < size && all == 0)); ++round) {
+    T_OK(MPI_T_pvar_start(session, MPI_T_PVAR_ALL_HANDLES));
+    compute(0.06);
+    T_OK(MPI_T_pvar_stop(session, MPI_T_PVAR_ALL_HANDLES));
+    const long long here = (long long)(read_meter(session, taken) + read_meter(session, stuck));
+    CHECK_OK(MPI_Allreduce(&here, &all, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD));
+    CHECK(moves >= here); /* what was counted has been told by now */
+  }
   if (workers > 0 && workers < size) CHECK(all > 0);
   if (workers == 0) CHECK_EQ(all, 0);
   per_worker(session, "worker_switches", MPI_T_PVAR_CLASS_COUNTER, workers);

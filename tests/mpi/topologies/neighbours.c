@@ -1,9 +1,10 @@
 /* Neighbourhood collectives on grids and graphs of all shapes, against what each rank's neighbours say that
    they send (MPI-5.0 section 8.6). */
+#include "../../seed_of_ranks.h"
 #include "collectives/buffers.h"
 
 static int world_size, world_rank;
-static unsigned state;
+static unsigned state, first_seed;
 
 /* The same numbers on all ranks. */
 static int random_below(int bound) {
@@ -366,8 +367,8 @@ static void grids(void) {
 
 /* Any pair of ranks as often in one direction as in the other. */
 static void graphs(void) {
-  for (unsigned seed = 1; seed <= 3; ++seed) {
-    state = seed;
+  for (unsigned drawn = 0; drawn < 3; ++drawn) {
+    state = first_seed + drawn;
     int* times = calloc((size_t)world_size * world_size, sizeof(int));
     int *index = malloc((size_t)world_size * sizeof(int)), edges = 0;
     for (int i = 0; i < 3 * world_size; ++i) {
@@ -401,9 +402,9 @@ static void graphs(void) {
 }
 
 static void dist_graphs(void) {
-  for (unsigned seed = 1; seed <= 6; ++seed) {
-    state = seed;
-    const int edges = seed == 1 ? 0 : 4 * world_size;
+  for (unsigned drawn = 0; drawn < 6; ++drawn) {
+    state = first_seed + drawn;
+    const int edges = drawn == 0 ? 0 : 4 * world_size;
     int *from = malloc((size_t)(edges + 1) * sizeof(int)), *to = malloc((size_t)(edges + 1) * sizeof(int));
     int *sources_here = malloc((size_t)(edges + 1) * sizeof(int)),
         *targets = malloc((size_t)(edges + 1) * sizeof(int));
@@ -495,6 +496,7 @@ int main(int argc, char** argv) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   buffers_begin();
+  first_seed = (unsigned)seed_of_ranks(1);
   grids();
   graphs();
   dist_graphs();

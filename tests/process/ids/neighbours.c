@@ -24,7 +24,7 @@ static void note(int number, siginfo_t* info, void* context) {
 }
 
 static void wait_for(int number, int count) {
-  for (int i = 0; i < 10000 && got[number] < count; ++i) usleep(1000);
+  for (int i = 0; i < 100000 && got[number] < count; ++i) usleep(1000);
   CHECK(got[number] == count);
 }
 
@@ -122,7 +122,7 @@ static void owns_descriptor(void) {
     CHECK(pipe(ends) == 0 && fcntl(ends[0], F_SETOWN, getpid()) == 0 && fcntl(ends[0], F_GETOWN) == getpid());
     CHECK(fcntl(ends[0], F_SETFL, O_ASYNC | O_NONBLOCK) == 0);
     CHECK(write(ends[1], "x", 1) == 1);
-    for (int i = 0; i < 5000 && arrived == 0; ++i) usleep(1000);
+    for (int i = 0; i < 100000 && arrived == 0; ++i) usleep(1000);
     CHECK(arrived > 0);
   }
   MPI_Barrier(MPI_COMM_WORLD);
@@ -135,7 +135,7 @@ static void end_other(const char* how) {
     if (strcmp(how, "quits") == 0) kill(ids[3], SIGQUIT);
     if (strcmp(how, "before") == 0) kill(ids[0], SIGUSR1);
   }
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < 10000; ++i) {
     MPI_Barrier(MPI_COMM_WORLD);
     usleep(10000);
   }

@@ -32,7 +32,7 @@ static int ends_well(pid_t child) {
 /// This rank has got one more signal, and each other rank has got none.
 static void got_one_more(void) {
   ++expected;
-  for (int i = 0; i < 10000 && got < expected; ++i) usleep(1000);
+  for (int i = 0; i < 100000 && got < expected; ++i) usleep(1000);
   MPI_Barrier(MPI_COMM_WORLD);
   usleep(2000);
   CHECK(got == expected);
@@ -60,7 +60,7 @@ static void by_fork(void) {
     _exit(right && kill(getppid(), SIGUSR1) == 0 ? 0 : 1);
   }
   CHECK(ends_well(child));
-  for (int i = 0; i < 1000 && last_sender != child; ++i) usleep(1000);
+  for (int i = 0; i < 100000 && last_sender != child; ++i) usleep(1000);
   CHECK(last_sender == child);
 }
 
@@ -102,7 +102,7 @@ static void all_at_once(void) {
     MPI_Barrier(MPI_COMM_WORLD);
     by_fork();
     ++expected;
-    for (int k = 0; k < 10000 && got < expected; ++k) usleep(1000);
+    for (int k = 0; k < 100000 && got < expected; ++k) usleep(1000);
     CHECK(got == expected);
   }
 }

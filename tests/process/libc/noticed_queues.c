@@ -1,5 +1,5 @@
-// Signals that tell of messages in a queue and of the end of output (mq_notify, aio_write). Right: each comes to the
-// rank that has asked for it, once.
+// Signals that tell of messages in a queue and of the end of output (mq_notify, aio_write). Right: each comes
+// to the rank that has asked for it, once.
 #include "check.h"
 
 #include <aio.h>
@@ -18,7 +18,7 @@ static void on_output(int number) {
 }
 
 static void wait_for(const volatile sig_atomic_t* count) {
-  for (int i = 0; i < 1000 && *count == 0; ++i) usleep(10000);
+  for (int i = 0; i < 10000 && *count == 0; ++i) usleep(10000);
 }
 
 int main(int argc, char** argv) {

@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
     for (volatile int step = 0; step < 2000; ++step) {
     }
   }
-  for (int i = 0; i < 1000 && rank % 3 != 2 && got == 0; ++i) usleep(1000);
+  for (int i = 0; i < 100000 && rank % 3 != 2 && got == 0; ++i) usleep(1000);
   setitimer(ITIMER_REAL, &off, NULL);
   CHECK(rank % 3 == 2 ? got == 0 : got > 0);
   usleep(20000);

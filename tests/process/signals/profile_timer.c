@@ -30,7 +30,7 @@ int main(int argc, char** argv) {
   profile = virtual_time = 0;
   // Rank 0 computes, the others wait for it.
   if (rank == 0)
-    for (double start = now(); (profile < 20 || virtual_time < 5) && now() - start < 30;) {
+    for (double start = now(); (profile < 20 || virtual_time < 5) && now() - start < 200;) {
     }
   MPI_Barrier(MPI_COMM_WORLD);
   const int mine = profile;

@@ -33,7 +33,7 @@ static void* wait_for_three(void* unused) {
 static void* count_in_thread(void* unblocked) {
   struct timespec moment = {0, 1000000};
   pthread_sigmask(SIG_UNBLOCK, unblocked, NULL);
-  for (int i = 0; i < 3000 && flag == 0; ++i) nanosleep(&moment, NULL);
+  for (int i = 0; i < 100000 && flag == 0; ++i) nanosleep(&moment, NULL);
   return pthread_self() != 0 && flag == 1 ? unblocked : NULL;
 }
 
@@ -98,7 +98,7 @@ int main(int argc, char** argv) {
   CHECK(ppoll(NULL, 0, NULL, &none) == -1 && errno == EINTR && flag == 2);
   install(SIGALRM, set, 0);
   alarm(1);
-  struct timespec long_time = {20, 0};
+  struct timespec long_time = {200, 0};
   CHECK(pselect(0, NULL, NULL, NULL, &long_time, &none) == -1 && errno == EINTR && flag == 3);
   sigprocmask(SIG_BLOCK, NULL, &now);
   CHECK(sigismember(&now, SIGALRM) == 1);

@@ -1,10 +1,12 @@
 #include "command/hosts.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <string>
 
 namespace clump::mpiexec {
 namespace {
@@ -56,7 +58,7 @@ struct Read {
   std::vector<std::string> without_meaning;
 
   explicit Read(const std::string& text) {
-    const std::string path = testing::TempDir() + "clump_hosts_test";
+    const std::string path = testing::TempDir() + "clump_hosts_test." + std::to_string(::getpid());
     std::ofstream(path) << text;
     ok = read_hostfile("-f", path, hosts, without_meaning).ok();
     std::remove(path.c_str());
