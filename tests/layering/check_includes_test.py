@@ -6,6 +6,7 @@ from pathlib import Path
 
 import check_includes
 import check_maps
+import check_run_paths
 import check_words
 
 
@@ -111,6 +112,15 @@ class CheckWords(unittest.TestCase):
         self.assertEqual(self.words("// a staging buffer: docs/decisions/024-appointments.md"), [])
         self.assertEqual(self.words('return "team: by appointment";', "src/coll/select/select.cc"), [])
         self.assertEqual(self.words('return "team: by appointment";'), ["appointment"])
+
+
+class CheckRunPaths(unittest.TestCase):
+    def test_the_working_folder_is_found(self):
+        line = " 0x1d (RUNPATH)            Library runpath: [{}]\n"
+        for run_path in ("$ORIGIN:/a/lib:", ":/a", "/a::/b", "", "lib", "./lib", "$ORIGINAL"):
+            self.assertEqual(len(list(check_run_paths.problems_in(line.format(run_path)))), 1, run_path)
+        for run_path in ("$ORIGIN", "$ORIGIN/../lib:/usr/lib"):
+            self.assertEqual(list(check_run_paths.problems_in(line.format(run_path))), [])
 
 
 if __name__ == "__main__":
