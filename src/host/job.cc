@@ -20,6 +20,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/environment.h"
 #include "base/process.h"
 #include "base/program_path.h"
 #include "base/status.h"
@@ -139,6 +140,18 @@ base::Status take_job(int descriptor, int process, int node) {
   return {};
 }
 
+/// A program with the rights of its file does not obey the variables of whatever has started it as a rank.
+void tell_that_it_is_no_rank(char** environment) {
+  const auto is_set = [&](const char* name) { return value_of(environment, name) != nullptr; };
+  if (!is_set("CLUMP_JOB_FD") && !is_set("PMIX_NAMESPACE") && !is_set("PMI_FD")) return;
+  const std::string line = fmt::format(
+      "clump: {} has the rights of its file (set-user-ID, set-group-ID or capabilities), so it obeys no "
+      "variable of its environment and is a job of one rank: start it without these rights to have it in the "
+      "job of its launcher\n",
+      base::program_path());
+  (void)!::write(STDERR_FILENO, line.data(), line.size());
+}
+
 /// This process ends when mpiexec and its supervisor have ended, whoever its parent is. `line` is a pipe into
 /// which they never write: its other end closes when neither has it any more. Opened anew, as the signal goes
 /// to one process for each opening.
@@ -216,8 +229,10 @@ void name_process() {
   ::close(file);
 }
 
-std::string find_job(int argc, char** argv, char** environment) {
+std::string find_job(int argc, char** argv, char** variables) {
   Host& here = host();
+  char** const environment = base::obeyed(variables);
+  if (environment != variables) tell_that_it_is_no_rank(variables);
   const int job = number_in(environment, "CLUMP_JOB_FD");
   if (!are_passed_on(environment)) {
     describe_singleton(argc, argv, environment);
@@ -291,7 +306,7 @@ const char* join_job() {
     listen_to_neighbours();  // main() has, unless it began without this library
     end_with_launcher(here.life_descriptor);
     close_on_exec(here.life_descriptor);
-    close_on_exec(number_in(environ, "CLUMP_JOB_FD"));
+    close_on_exec(number_in(base::environment(), "CLUMP_JOB_FD"));
     close_on_exec(here.control);
     close_on_exec(here.node_descriptor);
     close_on_exec(here.record_descriptor);

@@ -15,6 +15,7 @@
 #include <map>
 #include <utility>
 
+#include "base/environment.h"
 #include "base/process.h"
 #include "base/status.h"
 #include "base/thread_name.h"
@@ -364,7 +365,7 @@ int hosted_main(int argc, char** argv, char**) {
 int plain_main(int argc, char** argv, char** environment) {
   listen_to_neighbours();
   watch_main_thread_of_process();
-  if (choose_module_of_mpi4py()) environment = environ;
+  if (choose_module_of_mpi4py()) environment = base::environment();
   std::exit(original_main(argc, argv, environment));
 }
 

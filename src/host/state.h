@@ -123,9 +123,10 @@ Host& host();
 
 // host/start.cc and its helpers, in the order in which a process goes through them.
 
-/// host/job.cc: reads what mpiexec has left for this process. `argc`, `argv` and `environment` describe the
-/// job of one rank that there is without mpiexec. Returns what is wrong; an empty text if all is well.
-std::string find_job(int argc, char** argv, char** environment);
+/// host/job.cc: reads what mpiexec has left for this process; nothing if it has the rights of its file
+/// (base/environment.h). `argc`, `argv` and `variables` describe the job of one rank that there is without
+/// mpiexec. Returns what is wrong, and that is then the job; an empty text if all is well.
+std::string find_job(int argc, char** argv, char** variables);
 /// A plain process becomes its rank, on its first call of MPI: null, or why it cannot.
 const char* join_job();
 /// host/mpi_library.cc: ends the job if this plain process is made for another MPI library.
