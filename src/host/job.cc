@@ -4,7 +4,6 @@
 // A process with images takes them before any of the program's code runs, and nobody else sees them. A plain
 // one may be a shell script, a debugger or another wrapper that starts the MPI program later: they stay where
 // they are, for all of its descendants, until one of these calls MPI and becomes the rank.
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
@@ -36,10 +35,8 @@
 namespace clump::host {
 
 std::string_view own_folder() {
-  Dl_info own{};
-  ::dladdr(reinterpret_cast<const void*>(&own_folder), &own);
-  const std::string_view path = own.dli_fname != nullptr ? own.dli_fname : "";
-  return path.substr(0, path.rfind('/'));
+  const std::string_view path = base::own_file();
+  return path.substr(0, std::min(path.rfind('/'), path.size()));
 }
 
 namespace {

@@ -56,7 +56,7 @@ std::string find_mpiexec(const std::vector<std::string>& environment) {
   std::string_view path = all;
   while (!path.empty()) {
     const std::size_t end = std::min(path.find(':'), path.size());
-    folders.emplace_back(path.substr(0, end));
+    if (path.starts_with('/')) folders.emplace_back(path.substr(0, end));  // not where the program stands
     path.remove_prefix(std::min(end + 1, path.size()));
   }
   for (const std::string& folder : folders)

@@ -17,6 +17,7 @@
 
 #include "base/environment.h"
 #include "base/process.h"
+#include "base/program_path.h"
 #include "base/status.h"
 #include "base/thread_name.h"
 #include "base/uncaught.h"
@@ -170,6 +171,7 @@ __attribute__((constructor)) void begin(int argc, char** argv, char** environmen
   if (__tsan_init != nullptr) __tsan_init();
   if (__asan_init != nullptr) __asan_init();
   host().process = base::process_id();
+  base::own_file();
   base::tell_uncaught(fail_by_exception);
   note_main_stack();
   prepare_for_forks();
