@@ -119,6 +119,15 @@ class Folder(tool.Case):
         done = self.assert_safe(tool.TOOLS / "mpiexec", "--gdb-command", commands, "-n", "2", tool.program("rights"), ends_well=False)
         self.assertIn("rank", done.stdout)
 
+    def test_rules(self):
+        """By which collectives choose: a home that is no absolute path is none, as it is for XDG_CONFIG_HOME."""
+        rules = self.where / ".config" / "clump" / "collectives"
+        rules.parent.mkdir(parents=True)
+        rules.write_text("no rules\n")
+        for env in ({"HOME": "."}, {"HOME": ""}, {"HOME": "/nowhere", "XDG_CONFIG_HOME": ".config"}):
+            self.assert_safe(tool.TOOLS / "mpiexec", "-n", "1", "true", env=env)
+        self.assertNotEqual(self.here(tool.TOOLS / "mpiexec", "-n", "1", "true", env={"HOME": str(self.where)}, unset=("XDG_CONFIG_HOME",))[0].returncode, 0)
+
     def test_wrappers(self):
         source = self.where / "hello.c"
         source.write_text("#include <mpi.h>\nint main(void) { return MPI_SUCCESS; }\n")
