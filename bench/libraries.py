@@ -8,7 +8,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "lab"))
-from clump_lab.libraries import SHARING, Failed, begin, end, finish, settings_of  # noqa: E402,F401  -- for measurements.py and run.py, too
+from clump_lab.libraries import SHARING, Failed, begin, end, finish, in_front, settings_of  # noqa: E402,F401  -- for measurements.py and run.py, too
 
 EXAMPLES = HERE.parent / "examples"
 PROGRAMS = [HERE / name for name in ("pingpong.c", "rate.c", "collectives.c", "overlap.c", "touched.c", "masteronly.c", "halo.c", "threads.c", "many.c",
@@ -43,7 +43,7 @@ def compile_programs(wrappers, folder):
     for source in PROGRAMS:
         target, compiler = folder / source.stem, wrappers[source.suffix]
         if is_older(target, [source, HERE / "measure.h"]):
-            environment = dict(os.environ, PATH=f"{compiler.parent}:{os.environ['PATH']}")
+            environment = dict(os.environ, PATH=in_front(compiler.parent, "PATH"))
             subprocess.run([compiler, "-O3", *FLAGS.get(source.stem, []), source, "-o", target, "-pthread", "-lm"], env=environment, check=True)
     return folder
 

@@ -3,6 +3,15 @@
 # of Clump's own code. All places are relative to the prefix, so the tree can be moved.
 set(CLUMP_DEBUG_FILES "${CMAKE_BINARY_DIR}/debug")
 
+# clump_run_path(target folder...): where ld.so looks for the libraries that the target needs, in the build tree as where it is installed. Otherwise CMake gives a
+# target of the build tree another run path than the installed one, with an empty element at its end so that it can be told from other texts: ld.so takes that
+# for the working folder.
+function(clump_run_path target)
+  set(folders ${ARGN})
+  list(REMOVE_DUPLICATES folders)
+  set_target_properties(${target} PROPERTIES INSTALL_RPATH "${folders}" BUILD_WITH_INSTALL_RPATH ON)
+endfunction()
+
 # clump_install_binary(target [folder]): a library or program without lines and types; those are in folder/.debug/NAME.debug, where gdb and libdw look for
 # them by the link that the file holds.
 function(clump_install_binary target)

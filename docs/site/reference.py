@@ -203,7 +203,9 @@ def variables_page(build: Path) -> str:
               "", "| variable | value |", "|---|---|"]
     lines += ["| " + ", ".join(code(name) for name in names.split(", ")) + f" | {value} |" for names, value in TOLD.items()]
     lines += ["", "Other variables whose names begin with `CLUMP_` are for `mpiexec` and its own processes. "
-              "A wrapper that starts a rank has to pass them on."]
+              "A wrapper that starts a rank has to pass them on.",
+              "", "A program with the rights of its file (set-user-ID, set-group-ID, file capabilities) obeys none of these variables, and no other one: it is a "
+              "job of one rank, as without `mpiexec`."]
     return "\n".join(lines) + "\n"
 
 

@@ -37,6 +37,12 @@ def settings_of(family, home):
     return {}, []
 
 
+def in_front(folder, variable):
+    """What a list of folders in the environment (PATH) becomes with one more at its front. Where it has none, nothing stands behind that: an empty element
+    would be the folder that the user stands in."""
+    return ":".join(filter(None, (str(folder), os.environ.get(variable))))
+
+
 def begin(command, environment):
     """In a session of its own: what a broken launcher leaves behind can be ended with it."""
     return subprocess.Popen(list(map(str, command)), env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

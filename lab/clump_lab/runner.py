@@ -1,14 +1,13 @@
 """Builds the programs for each library, runs them in turns, and keeps what they say in DIR/results.json."""
 
 import json
-import os
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 from . import facts
-from .libraries import Failed, finish
+from .libraries import Failed, finish, in_front
 
 LAB = facts.LAB
 TWOSTAGE = "programs/twostage.c"
@@ -43,7 +42,7 @@ def build(library, source, folder, smoke=False):
     folder.mkdir(parents=True, exist_ok=True)
     compiler = Path(library.compiler_for(source)).absolute()
     shared = ["-shared", "-fPIC"] if is_library else []
-    environment = dict(library.environment, PATH=f"{compiler.parent}:{os.environ['PATH']}")
+    environment = dict(library.environment, PATH=in_front(compiler.parent, "PATH"))
     words = [compiler, *compiler_flags(source, smoke), *shared, source, "-o", target.resolve(), "-lm"]
     serial = target.with_name(target.name + ".no-openmp")
     serial.unlink(missing_ok=True)

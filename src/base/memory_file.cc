@@ -15,6 +15,8 @@
 #include <ctime>
 #include <initializer_list>
 
+#include "base/environment.h"
+
 namespace clump::base {
 
 namespace {
@@ -40,7 +42,7 @@ int file_in(const char* folder, const char* name) {
 }
 
 int unnamed_file(const char* name, bool for_code) {
-  const char* const chosen = std::getenv("TMPDIR");
+  const char* const chosen = variable("TMPDIR");
   const char* best = nullptr;
   unsigned long long most = 0;
   for (const char* const folder : {"/dev/shm", chosen, "/tmp"}) {

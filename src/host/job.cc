@@ -4,20 +4,22 @@
 // A process with images takes them before any of the program's code runs, and nobody else sees them. A plain
 // one may be a shell script, a debugger or another wrapper that starts the MPI program later: they stay where
 // they are, for all of its descendants, until one of these calls MPI and becomes the rank.
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <charconv>
 #include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
+#include "base/environment.h"
 #include "base/process.h"
 #include "base/program_path.h"
 #include "base/status.h"
@@ -26,16 +28,15 @@
 #include "fiber/fiber.h"
 #include "fiber/identity.h"
 #include "image/standard.h"
+#include "pmi/job_file.h"
 #include "pmi/rank_variables.h"
 #include "host/state.h"
 
 namespace clump::host {
 
 std::string_view own_folder() {
-  Dl_info own{};
-  ::dladdr(reinterpret_cast<const void*>(&own_folder), &own);
-  const std::string_view path = own.dli_fname != nullptr ? own.dli_fname : "";
-  return path.substr(0, path.rfind('/'));
+  const std::string_view path = base::own_file();
+  return path.substr(0, std::min(path.rfind('/'), path.size()));
 }
 
 namespace {
@@ -95,15 +96,6 @@ const char* foreign_launcher(char** environment) {
   return nullptr;
 }
 
-std::string read_all(int descriptor) {
-  struct stat info {};
-  ::fstat(descriptor, &info);
-  std::string bytes(static_cast<std::size_t>(info.st_size), '\0');
-  const ssize_t got = ::pread(descriptor, bytes.data(), bytes.size(), 0);
-  bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-  return bytes;
-}
-
 /// A job of one rank: this process.
 void describe_singleton(int argc, char** argv, char** environment) {
   Host& here = host();
@@ -114,6 +106,47 @@ void describe_singleton(int argc, char** argv, char** environment) {
   here.job.processes.push_back({0, 1, true});
   here.job.nodes.push_back({{}, 0, 1});
   make_ranks();
+}
+
+/// What a descriptor that mpiexec leaves to a process is open on: a socket, or a file.
+bool is_open_on(int descriptor, mode_t kind) {
+  struct stat info {};
+  return descriptor >= 0 && ::fstat(descriptor, &info) == 0 && (info.st_mode & S_IFMT) == kind;
+}
+
+/// Whether all descriptors are there that a rank needs. A wrapper may have closed them, or have something
+/// else there.
+bool are_passed_on(char** environment) {
+  const int job = number_in(environment, "CLUMP_JOB_FD");
+  return is_open_on(job, S_IFREG) && pmi::is_job(job) &&
+         is_open_on(number_in(environment, "CLUMP_CONTROL_FD"), S_IFSOCK) &&
+         is_open_on(number_in(environment, "CLUMP_NODE_FD"), S_IFREG);
+}
+
+/// Reads the job and maps the memory of its node. If it fails, neither is taken.
+base::Status take_job(int descriptor, int process, int node) {
+  Host& here = host();
+  pmi::Job job;
+  pmi::NodeMemory memory;
+  CLUMP_TRY(pmi::read_job(descriptor, process, job));
+  CLUMP_TRY(pmi::NodeMemory::map(job, node, memory));
+  here.job = std::move(job);
+  here.node = memory;
+  here.node_descriptor = node;
+  make_ranks();
+  return {};
+}
+
+/// A program with the rights of its file does not obey the variables of whatever has started it as a rank.
+void tell_that_it_is_no_rank(char** environment) {
+  const auto is_set = [&](const char* name) { return value_of(environment, name) != nullptr; };
+  if (!is_set("CLUMP_JOB_FD") && !is_set("PMIX_NAMESPACE") && !is_set("PMI_FD")) return;
+  const std::string line = fmt::format(
+      "clump: {} has the rights of its file (set-user-ID, set-group-ID or capabilities), so it obeys no "
+      "variable of its environment and is a job of one rank: start it without these rights to have it in the "
+      "job of its launcher\n",
+      base::program_path());
+  (void)!::write(STDERR_FILENO, line.data(), line.size());
 }
 
 /// This process ends when mpiexec and its supervisor have ended, whoever its parent is. `line` is a pipe into
@@ -156,8 +189,11 @@ const char* value_of(char* const* environment, std::string_view name) {
 }
 
 int number_in(char** environment, std::string_view name) {
-  const char* value = value_of(environment, name);
-  return value != nullptr ? std::atoi(value) : -1;
+  const char* const value = value_of(environment, name);
+  const std::string_view digits = value != nullptr ? value : "";
+  int number = -1;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return error == std::errc() && end == digits.data() + digits.size() ? number : -1;
 }
 
 void make_ranks() {
@@ -190,10 +226,12 @@ void name_process() {
   ::close(file);
 }
 
-std::string find_job(int argc, char** argv, char** environment) {
+std::string find_job(int argc, char** argv, char** variables) {
   Host& here = host();
+  char** const environment = base::obeyed(variables);
+  if (environment != variables) tell_that_it_is_no_rank(variables);
   const int job = number_in(environment, "CLUMP_JOB_FD");
-  if (job < 0 || !pmi::is_job(job)) {  // a wrapper may have closed it, or have something else there
+  if (!are_passed_on(environment)) {
     describe_singleton(argc, argv, environment);
     here.by_pmix =
         value_of(environment, "PMIX_NAMESPACE") != nullptr && value_of(environment, "PMIX_RANK") != nullptr;
@@ -207,14 +245,11 @@ std::string find_job(int argc, char** argv, char** environment) {
     return {};
   }
   here.control = number_in(environment, "CLUMP_CONTROL_FD");
-  const base::Status read = pmi::decode(read_all(job), here.job);
-  if (!read.ok()) return base::message_of(read.code());
-  here.job.process = number_in(environment, "CLUMP_PROCESS");
-  make_ranks();
-  if (const int node = number_in(environment, "CLUMP_NODE_FD"); node >= 0) {
-    const base::Status mapped = pmi::NodeMemory::map(here.job, node, here.node);
-    if (!mapped.ok()) return base::message_of(mapped.code());
-    here.node_descriptor = node;
+  const base::Status taken =
+      take_job(job, number_in(environment, "CLUMP_PROCESS"), number_in(environment, "CLUMP_NODE_FD"));
+  if (!taken.ok()) {
+    describe_singleton(argc, argv, environment);  // so that there is a job while the caller tells mpiexec
+    return base::message_of(taken.code());
   }
   here.record_descriptor = number_in(environment, "CLUMP_RECORD_FD");
   here.is_debugged = number_in(environment, "CLUMP_GDB") > 0;
@@ -224,7 +259,7 @@ std::string find_job(int argc, char** argv, char** environment) {
     watch_plain_output(value_of(environment, "CLUMP_STDOUT"), value_of(environment, "CLUMP_STDERR"));
     return {};
   }
-  find_inputs(value_of(environment, "CLUMP_INPUT_FDS"));
+  if (std::string wrong = find_inputs(value_of(environment, "CLUMP_INPUT_FDS")); !wrong.empty()) return wrong;
   for (const int unused : {job, std::exchange(here.life_descriptor, -1)}) ::close(unused);
   for (const int ours : {here.control, here.node_descriptor, here.record_descriptor}) {
     close_on_exec(ours);
@@ -236,15 +271,9 @@ std::string find_job(int argc, char** argv, char** environment) {
 
 std::string take_place(int process, std::span<const int> descriptors) {
   Host& here = host();
-  here.job = {};
-  const base::Status read = pmi::decode(read_all(descriptors[0]), here.job);
-  if (!read.ok()) return base::message_of(read.code());
+  const base::Status taken = take_job(descriptors[0], process, descriptors[1]);
+  if (!taken.ok()) return base::message_of(taken.code());
   ::close(descriptors[0]);
-  here.job.process = process;
-  make_ranks();
-  here.node_descriptor = descriptors[1];
-  const base::Status mapped = pmi::NodeMemory::map(here.job, here.node_descriptor, here.node);
-  if (!mapped.ok()) return base::message_of(mapped.code());
   here.life_descriptor = descriptors[2];
   here.record_descriptor = descriptors[3];
   here.successor_of = -1;
@@ -274,7 +303,7 @@ const char* join_job() {
     listen_to_neighbours();  // main() has, unless it began without this library
     end_with_launcher(here.life_descriptor);
     close_on_exec(here.life_descriptor);
-    close_on_exec(number_in(environ, "CLUMP_JOB_FD"));
+    close_on_exec(number_in(base::environment(), "CLUMP_JOB_FD"));
     close_on_exec(here.control);
     close_on_exec(here.node_descriptor);
     close_on_exec(here.record_descriptor);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/environment.h"
 #include "host/state.h"
 #include "image/mpi_library.h"
 
@@ -37,7 +38,7 @@ std::string parent_of(const std::string& path) {
 /// environment.
 std::vector<std::string> package_folders(const std::string& python) {
   std::vector<std::string> folders;
-  if (const char* const path = std::getenv("PYTHONPATH"); path != nullptr) {
+  if (const char* const path = base::variable("PYTHONPATH"); path != nullptr) {
     for (std::string_view rest = path; !rest.empty();) {
       const std::size_t end = std::min(rest.find(':'), rest.size());
       if (end > 0) folders.emplace_back(rest.substr(0, end));
@@ -45,7 +46,7 @@ std::vector<std::string> package_folders(const std::string& python) {
     }
   }
   std::vector<std::string> prefixes{parent_of(parent_of(python))};
-  if (const char* const home = std::getenv("HOME"); home != nullptr)
+  if (const char* const home = base::variable("HOME"); home != nullptr)
     prefixes.push_back(std::string(home) + "/.local");
   prefixes.emplace_back("/usr/local");
   prefixes.emplace_back("/usr");
@@ -78,7 +79,7 @@ bool needs_mpich(const std::vector<std::string>& folders) {
 
 bool choose_module_of_mpi4py() {
   const auto path = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
-  if (path == nullptr || std::getenv(kVariable) != nullptr) return false;
+  if (path == nullptr || base::variable(kVariable) != nullptr) return false;
   const std::string_view name = std::string_view(path).substr(std::string_view(path).rfind('/') + 1);
   if (!name.starts_with("python") || image::facade_for("libmpi.so.12").empty()) return false;
   return needs_mpich(package_folders(path)) && ::setenv(kVariable, "mpich", 1) == 0;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/environment.h"
 #include "host/state.h"
 #include "image/kept_preloads.h"
 
@@ -63,9 +64,10 @@ void keep_preloads(char** environment) {
 }
 
 void take_back_preload() {
-  const OwnPreloads own(environ);
+  char** const environment = base::environment();
+  const OwnPreloads own(environment);
   std::string kept;
-  for (const std::string_view library : libraries_in(environ, kPreload))
+  for (const std::string_view library : libraries_in(environment, kPreload))
     if (!own.has(library)) kept.append(kept.empty() ? "" : ":").append(library);
   kept.empty() ? ::unsetenv(kPreload) : ::setenv(kPreload, kept.c_str(), 1);
 }

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/environment.h"
 #include "host/host.h"
 #include "host/stacks.h"
 #include "host/state.h"
@@ -86,7 +87,7 @@ int room_to_join() { return pmi::kMostJoining - host().joined_count.load(std::me
 
 std::vector<std::string> environment_of_caller() {
   std::vector<std::string> all;
-  char** entry = host().is_imaged() ? image::environment_of(*fiber::identity()) : environ;
+  char** entry = host().is_imaged() ? image::environment_of(*fiber::identity()) : base::environment();
   for (; entry != nullptr && *entry != nullptr; ++entry) all.emplace_back(*entry);
   return all;
 }

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/environment.h"
 #include "base/variables.h"
 #include "base/why_refused.h"
 #include "fiber/completion.h"
@@ -55,7 +56,7 @@ std::string find_mpiexec(const std::vector<std::string>& environment) {
   std::string_view path = all;
   while (!path.empty()) {
     const std::size_t end = std::min(path.find(':'), path.size());
-    folders.emplace_back(path.substr(0, end));
+    if (path.starts_with('/')) folders.emplace_back(path.substr(0, end));  // not where the program stands
     path.remove_prefix(std::min(end + 1, path.size()));
   }
   for (const std::string& folder : folders)
@@ -116,6 +117,9 @@ void* run_job(void* argument) {
 
 std::string start_mpiexec(std::vector<std::string> words, const std::vector<std::string>& environment,
                           void (*ended)(void* argument, int status), void* argument) {
+  if (base::has_rights_of_file())
+    return "this program has the rights of its file (set-user-ID, set-group-ID or capabilities), and mpiexec "
+           "would obey the environment of its caller with them: start it without these rights";
   const std::string program = find_mpiexec(environment);
   if (program.empty())
     return fmt::format("mpiexec was not found beside {}, nor in the folders of PATH", own_folder());

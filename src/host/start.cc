@@ -15,7 +15,9 @@
 #include <map>
 #include <utility>
 
+#include "base/environment.h"
 #include "base/process.h"
+#include "base/program_path.h"
 #include "base/status.h"
 #include "base/thread_name.h"
 #include "base/uncaught.h"
@@ -169,6 +171,7 @@ __attribute__((constructor)) void begin(int argc, char** argv, char** environmen
   if (__tsan_init != nullptr) __tsan_init();
   if (__asan_init != nullptr) __asan_init();
   host().process = base::process_id();
+  base::own_file();
   base::tell_uncaught(fail_by_exception);
   note_main_stack();
   prepare_for_forks();
@@ -364,7 +367,7 @@ int hosted_main(int argc, char** argv, char**) {
 int plain_main(int argc, char** argv, char** environment) {
   listen_to_neighbours();
   watch_main_thread_of_process();
-  if (choose_module_of_mpi4py()) environment = environ;
+  if (choose_module_of_mpi4py()) environment = base::environment();
   std::exit(original_main(argc, argv, environment));
 }
 

@@ -123,9 +123,10 @@ Host& host();
 
 // host/start.cc and its helpers, in the order in which a process goes through them.
 
-/// host/job.cc: reads what mpiexec has left for this process. `argc`, `argv` and `environment` describe the
-/// job of one rank that there is without mpiexec. Returns what is wrong; an empty text if all is well.
-std::string find_job(int argc, char** argv, char** environment);
+/// host/job.cc: reads what mpiexec has left for this process; nothing if it has the rights of its file
+/// (base/environment.h). `argc`, `argv` and `variables` describe the job of one rank that there is without
+/// mpiexec. Returns what is wrong, and that is then the job; an empty text if all is well.
+std::string find_job(int argc, char** argv, char** variables);
 /// A plain process becomes its rank, on its first call of MPI: null, or why it cannot.
 const char* join_job();
 /// host/mpi_library.cc: ends the job if this plain process is made for another MPI library.
@@ -136,7 +137,7 @@ void begin_again_over_facade(char** argv, char** environment);
 /// host/mpi4py.cc: if this process is Python, and its mpi4py has a module for MPICH's ABI but none for the
 /// standard's, has it take that one. Whether the environment has changed. Before main().
 bool choose_module_of_mpi4py();
-/// A variable of the environment; null if it is not there. Its number; -1 if it is not there.
+/// A variable of the environment; null if it is not there. Its number; -1 if it is not there, or no number.
 const char* value_of(char* const* environment, std::string_view name);
 int number_in(char** environment, std::string_view name);
 /// host/preloads.cc: what this plain process executes before it is the rank keeps Clump's libraries in
@@ -185,8 +186,9 @@ void stop_in_debugger();
 void start_joined(HostedRank& rank, int place);
 /// host/limits.cc: gives a rank that joins the limits that the process has now.
 void give_limits_to_joining(HostedRank& rank);
-/// host/input.cc: fills Host::inputs, from what mpiexec has left in the environment. Null: nothing.
-void find_inputs(const char* descriptors);
+/// host/input.cc: fills Host::inputs, from what mpiexec has left in the environment. Null: nothing. Returns
+/// what is wrong; an empty text if all is well.
+std::string find_inputs(const char* descriptors);
 /// What mpiexec has for the rank becomes its stdin. When it has an image, before its constructors run.
 void open_input(HostedRank& rank);
 /// host/output.cc: mpiexec learns of output of ranks that is lost. Of a plain process `out` and `err` tell

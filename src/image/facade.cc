@@ -1,11 +1,11 @@
 #include "image/facade.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <set>
 
+#include "base/environment.h"
 #include "image/elf_file.h"
 #include "image/mpi_library.h"
 #include "image/own_calls.h"
@@ -55,7 +55,7 @@ bool is_of_mpi(const char* name) {
 }  // namespace
 
 std::string facade_needed_by(const std::string& path) {
-  const char* const variable = std::getenv("LD_LIBRARY_PATH");
+  const char* const variable = base::variable("LD_LIBRARY_PATH");
   const std::string library_path = variable != nullptr ? variable : "";
   std::deque<std::string> files{path};
   std::set<std::string> seen;
@@ -83,7 +83,7 @@ std::string facade_in_place_of(const std::string& name) {
   for (const char* const numbered : {"libmpi.so.40", "libmpi.so.12", "libmpich.so.12"})
     if (const link_map* const loaded = loaded_as(numbered); loaded != nullptr && is_ours(*loaded))
       return loaded->l_name;
-  const char* const variable = std::getenv("LD_LIBRARY_PATH");
+  const char* const variable = base::variable("LD_LIBRARY_PATH");
   const std::string path =
       file == name ? find_library(name, {}, {}, variable != nullptr ? variable : "") : name;
   const std::vector<std::string> own_name = ElfFile(path).strings(DT_SONAME);

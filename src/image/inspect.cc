@@ -7,13 +7,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <map>
 #include <set>
 #include <string_view>
 
+#include "base/environment.h"
 #include "image/allocators.h"
 #include "image/elf_file.h"
 #include "image/lacks.h"
@@ -345,7 +345,7 @@ Verdict inspect(const std::string& path, const std::string& library_path,
 }
 
 Verdict inspect(const std::string& path) {
-  const char* library_path = std::getenv("LD_LIBRARY_PATH");
+  const char* library_path = base::variable("LD_LIBRARY_PATH");
   return inspect(path, library_path != nullptr ? library_path : "");
 }
 

@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 
+#include "base/environment.h"
 #include "base/types.h"
 #include "fiber/fiber.h"
 #include "fiber/kernel_state.h"
@@ -51,7 +51,7 @@ void keep_cores_after_fork() { use_cores(cores_of_fiber()); }
 void set_core_count(fiber::Identity& rank, int cores) { image_of(&rank).libc().core_count = cores; }
 
 void tell_openmp_core_count(fiber::Identity& rank) {
-  if (std::getenv("OMP_NUM_THREADS") != nullptr) return;
+  if (base::variable("OMP_NUM_THREADS") != nullptr) return;
   const void* const set = dlsym(RTLD_DEFAULT, "omp_set_num_threads");
   if (set != nullptr)
     reinterpret_cast<void (*)(int)>(translate(rank, set))(image_of(&rank).libc().core_count);

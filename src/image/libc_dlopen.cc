@@ -3,10 +3,10 @@
 #include <dlfcn.h>
 #include <link.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <string>
 
+#include "base/environment.h"
 #include "base/program_path.h"
 #include "base/types.h"
 #include "image/elf_file.h"
@@ -90,7 +90,7 @@ void* open_shared(const char* name, int flags, const void* from) {
   const SearchPaths paths = search_paths_of(ElfFile(file), file);
   if (paths.rpath.empty() && paths.runpath.empty()) return ld_open(name, flags);
   if (void* loaded = ld_open(name, flags | RTLD_NOLOAD)) return loaded;
-  const char* library_path = std::getenv("LD_LIBRARY_PATH");
+  const char* library_path = base::variable("LD_LIBRARY_PATH");
   const std::string found = find_library(name, paths, {}, library_path != nullptr ? library_path : "");
   return open_file(found.empty() ? name : found.c_str(), flags);
 }

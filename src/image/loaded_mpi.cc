@@ -100,9 +100,7 @@ std::optional<WrongMpi> other_mpi_at(const char* name, const void* address) {
 
 const std::string& own_mpicc() {
   static const auto& path = *new std::string([] {
-    Dl_info own{};
-    ::dladdr(reinterpret_cast<const void*>(&own_mpicc), &own);
-    std::string folder = own.dli_fname != nullptr ? own.dli_fname : "";
+    std::string folder = base::own_file();
     // The folder bin is beside lib, or beside the folder that lib is in: lib/x86_64-linux-gnu.
     for (int level = 0; level < 3; ++level) {
       folder.resize(std::min(folder.rfind('/'), folder.size()));

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/environment.h"
 #include "base/memory_file.h"
 #include "base/why_refused.h"
 #include "image/arch.h"
@@ -139,7 +140,7 @@ base::Status load_one_needed(const std::string& name, const SearchPaths& paths, 
                              Object** object) {
   *object = find_loaded(name);
   if (*object != nullptr) return {};
-  const char* library_path = std::getenv("LD_LIBRARY_PATH");
+  const char* library_path = base::variable("LD_LIBRARY_PATH");
   std::string found = facade_for(name);
   if (found.empty()) found = find_library(name, paths, {}, library_path != nullptr ? library_path : "");
   if (found.empty()) {
@@ -282,7 +283,7 @@ std::string resolve_library(const std::string& name, const Object* by) {
   if (by != nullptr) paths = search_paths_of(ElfFile(by->path), by->path);
   const Object& program = Registry::get().at(0);
   if (by != &program) inherited = search_paths_of(ElfFile(program.path), program.path).rpath;
-  const char* library_path = std::getenv("LD_LIBRARY_PATH");
+  const char* library_path = base::variable("LD_LIBRARY_PATH");
   return find_library(name, paths, inherited, library_path != nullptr ? library_path : "");
 }
 

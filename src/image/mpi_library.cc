@@ -1,6 +1,5 @@
 #include "image/mpi_library.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -81,9 +80,7 @@ std::string folder_of(std::string_view path) { return std::string(path.substr(0,
 /// in tools.
 const std::string& facade_folder() {
   static const auto& folder = *new std::string([] {
-    Dl_info own{};
-    ::dladdr(reinterpret_cast<const void*>(&facade_folder), &own);
-    const std::string_view file = own.dli_fname != nullptr ? own.dli_fname : "";
+    const std::string_view file = base::own_file();
     std::string path = folder_of(file) + std::string(kFacadeFolder);
     if (file_name(file) == "libclump_host.so") return path;
     const std::string prefix = folder_of(folder_of(base::program_path()));

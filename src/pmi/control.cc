@@ -116,8 +116,8 @@ bool decode(const std::string& bytes, RestNote& note) {
   if (in.text() != kRestMagic) return false;
   note.process = in.number<std::int32_t>();
   note.check = in.number<std::uint32_t>();
-  note.rests = in.number<bool>();
-  note.waits = in.number<bool>();
+  note.rests = in.number<std::uint8_t>() != 0;
+  note.waits = in.number<std::uint8_t>() != 0;
   for (std::uint64_t* number : {&note.wakes, &note.sent, &note.taken}) *number = in.number<std::uint64_t>();
   return in.finished();
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "pmi/job_check.h"
 #include "pmi/wire.h"
 
 namespace clump::pmi {
@@ -62,8 +63,9 @@ void write_rank_mapping(Writer& out, const std::vector<std::int32_t>& ranks) {
     for (const std::int32_t number : {run.first, run.step, run.count}) out.number(number);
 }
 
-/// False if it is none of `all` ranks.
-bool read_rank_mapping(Reader& in, int all, RankMapping& rank_mapping) {
+/// False if it is none of all ranks of the job, or if those of a process are not in rising order.
+bool read_rank_mapping(Reader& in, Job& job) {
+  const int all = job.ranks();
   std::vector<std::int32_t> ranks;
   std::vector<bool> seen(static_cast<std::size_t>(all));
   for (std::uint32_t left = in.number<std::uint32_t>(); left > 0 && in.ok(); --left) {
@@ -76,8 +78,12 @@ bool read_rank_mapping(Reader& in, int all, RankMapping& rank_mapping) {
       ranks.push_back(static_cast<std::int32_t>(rank));
     }
   }
-  if (!ranks.empty() && ranks.size() != seen.size()) return false;
-  rank_mapping = RankMapping(std::move(ranks));
+  if (ranks.empty()) return true;
+  if (ranks.size() != seen.size()) return false;
+  for (const HostProcess& one : job.processes)
+    if (!std::is_sorted(ranks.begin() + one.first_slot, ranks.begin() + one.first_slot + one.ranks))
+      return false;
+  job.rank_mapping = RankMapping(std::move(ranks));
   return true;
 }
 
@@ -241,10 +247,12 @@ bool is_job(int descriptor) {
 
 base::Status decode(const std::string& bytes, Job& job) {
   Reader in(bytes);
-  if (const std::string magic = in.text(); magic != kJobMagic) {
-    return base::fail(MPI_ERR_ARG, "the job was described by another version of Clump: expected '{}'",
-                      kJobMagic);
-  }
+  if (const std::string magic = in.text(); magic != kJobMagic)
+    return base::fail(
+        MPI_ERR_ARG,
+        "the job was described by another version of Clump than this process has: '{}', and not '{}'; "
+        "use mpiexec and libmpi_abi.so.1 of one installation (clump info names them)",
+        shown(magic), kJobMagic);
   Job read;
   read.output.tags = Output::Tags{in.number<std::uint8_t>()};
   for (std::string& pattern : read.output.files) pattern = in.text();
@@ -289,8 +297,15 @@ base::Status decode(const std::string& bytes, Job& job) {
   for (std::uint32_t left = in.number<std::uint32_t>(); left > 0 && in.ok(); --left) {
     read.apps.push_back(read_app(in));
   }
-  if (!in.ok() || !read_rank_mapping(in, read.ranks(), read.rank_mapping) || !in.finished())
-    return base::fail(MPI_ERR_ARG, "the description of the job is damaged ({} bytes)", bytes.size());
+  std::string wrong = in.ok() ? contradiction_in(read) : "it ends too early";
+  if (wrong.empty() && !read_rank_mapping(in, read)) wrong = "its ranks are not in slots, each in one";
+  if (wrong.empty() && !in.finished()) wrong = "it does not end where it should";
+  if (!wrong.empty())
+    return base::fail(
+        MPI_ERR_ARG,
+        "the description of the job is damaged ({} bytes): {}; a program between mpiexec and this one "
+        "has changed the file of CLUMP_JOB_FD, or they are of different builds of Clump",
+        bytes.size(), wrong);
   job = std::move(read);
   return {};
 }

@@ -248,7 +248,8 @@ struct Job {
 std::string encode(const Job& job);
 /// Whether the file behind the descriptor has been written with encode(), by any version of Clump.
 bool is_job(int descriptor);
-/// Fails with MPI_ERR_ARG when `bytes` was not written by the same version of Clump.
+/// Fails with MPI_ERR_ARG when `bytes` was not written by the same version of Clump, or is damaged: of what
+/// it returns, all numbers, sizes and places fit each other (job_check.h).
 base::Status decode(const std::string& bytes, Job& job);
 
 }  // namespace clump::pmi

@@ -9,4 +9,8 @@ namespace clump::pmi {
 /// A file that holds encode(job), closed on exec.
 base::Status write_job(const Job& job, int& descriptor);
 
+/// The job behind such a descriptor, read by its process number `process`. Fails with MPI_ERR_ARG, and leaves
+/// `job` as it is, if it is damaged, or has no such process on this node.
+base::Status read_job(int descriptor, int process, Job& job);
+
 }  // namespace clump::pmi

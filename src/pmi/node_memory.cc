@@ -2,6 +2,7 @@
 
 #include <linux/futex.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -84,6 +85,13 @@ base::Status NodeMemory::make(const Job& job, int& descriptor) {
 }
 
 base::Status NodeMemory::map(const Job& job, int descriptor, NodeMemory& memory) {
+  struct stat info {};
+  if (::fstat(descriptor, &info) != 0 || info.st_size < static_cast<off_t>(end(job)))
+    return base::fail(
+        MPI_ERR_ARG,
+        "the memory that the job's processes share (CLUMP_NODE_FD={}) has {} bytes, and {} are needed: a "
+        "program between mpiexec and this one has put another file there",
+        descriptor, info.st_size, end(job));
   void* const begin = ::mmap(nullptr, end(job), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   if (begin == MAP_FAILED)
     return base::fail(MPI_ERR_NO_MEM, "cannot map the memory that the job's processes share: {}",

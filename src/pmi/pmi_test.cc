@@ -1,9 +1,20 @@
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <unistd.h>
+
+#include <climits>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "pmi/control.h"
 #include "pmi/job.h"
+#include "pmi/job_check.h"
+#include "pmi/job_file.h"
 #include "pmi/node_memory.h"
+#include "pmi/rank_variables.h"
 #include "pmi/waits.h"
 
 namespace clump::pmi {
@@ -196,6 +207,10 @@ TEST(Job, MapsRanksInAnyOrder) {
 TEST(Job, DescribesSlotsInFewBytes) {
   Job job;
   job.apps.push_back({"/bin/a", {}, {}, "", 10000});
+  for (int host = 0; host < 10; ++host) {
+    job.processes.push_back({host * 1000, 1000, false});
+    job.nodes.push_back({"", host, 1});
+  }
   const std::size_t in_order = encode(job).size();
   std::vector<std::int32_t> slots;
   for (int host = 0; host < 10; ++host)
@@ -258,6 +273,140 @@ TEST(Job, RefusesEveryCutAndOtherVersions) {
   std::string other = bytes;
   other[8] ^= 1;
   EXPECT_EQ(decode(other, read).error_class(), MPI_ERR_ARG);
+}
+
+/// A job of several hosts, with all that has numbers.
+Job large_sample() {
+  Job job = sample();
+  job.scheduler = Scheduler::kFibers;
+  job.seed.reset();
+  job.rank_mapping = RankMapping({0, 3, 1, 4, 2});
+  job.processes = {{0, 2, false}, {2, 2, false}, {4, 1, true}};
+  job.nodes = {{"first", 0, 1}, {"second", 1, 2}};
+  job.node = 1;
+  job.process = 2;
+  job.input = 3;
+  job.network = {"tcp", "10.0.0.1"};
+  return job;
+}
+
+/// Asks for all that a host process takes from its job. What is wrong with that, a sanitizer sees, or the end
+/// of the test.
+std::size_t ask_all(const Job& job) {
+  std::size_t sum = job.here().plain ? 1 : 0;
+  for (const HostProcess& one : job.processes) {
+    const bool is_here = job.is_on_this_node(static_cast<int>(&one - job.processes.data()));
+    for (const int rank : job.ranks_of(one)) {
+      sum += static_cast<std::size_t>(job.node_of(rank) + job.process_of(rank) + job.app_of(rank));
+      sum += job.output_file(rank, 1).size() + environment_of_rank(job, rank, job.apps[0].environment).size();
+      if (is_here)
+        sum += static_cast<std::size_t>(job.worker_of(rank) + job.port_of(rank) + job.share_of(rank)) +
+               job.cores_of(rank).size();
+    }
+    if (is_here) sum += static_cast<std::size_t>(job.workers(one) + job.first_worker(one) + job.ports(one));
+  }
+  return sum + static_cast<std::size_t>(job.ports()) + NodeMemory::end(job);
+}
+
+/// Whether read_job() takes the bytes; then all can be asked of the job.
+bool is_taken(const std::string& bytes, int process) {
+  const int file = ::memfd_create("job", MFD_CLOEXEC);
+  EXPECT_EQ(::pwrite(file, bytes.data(), bytes.size(), 0), std::ssize(bytes));
+  Job job;
+  const base::Status read = read_job(file, process, job);
+  ::close(file);
+  if (read.ok()) {
+    EXPECT_GT(ask_all(job), 0U);
+  } else {
+    EXPECT_EQ(read.error_class(), MPI_ERR_ARG);
+    EXPECT_FALSE(base::message_of(read.code()).empty());
+    EXPECT_TRUE(job.processes.empty());
+  }
+  return read.ok();
+}
+
+// Each byte takes other values, each four bytes those that break counts, indices and sums.
+TEST(Job, IsTakenOrRefusedWhateverByteIsDamaged) {
+  for (const Job& job : {sample(), large_sample()}) {
+    const std::string bytes = encode(job);
+    ASSERT_TRUE(is_taken(bytes, job.process));
+    int taken = 0, refused = 0;
+    const auto try_with = [&](std::size_t at, const std::string& other) {
+      std::string damaged = bytes;
+      damaged.replace(at, std::min(other.size(), bytes.size() - at), other, 0, bytes.size() - at);
+      ++(is_taken(damaged, job.process) ? taken : refused);
+    };
+    for (std::size_t at = 0; at < bytes.size(); ++at) {
+      for (int bit = 0; bit < 8; ++bit) try_with(at, {static_cast<char>(bytes[at] ^ 1 << bit)});
+      for (const char value : {'\0', '\x7f', '\x80', '\xff'}) try_with(at, {value});
+      for (const std::int32_t value : {-1, INT_MIN, INT_MAX, 1 << 24, 1 << 30}) {
+        std::string four(sizeof value, '\0');
+        std::memcpy(four.data(), &value, sizeof value);
+        try_with(at, four);
+      }
+    }
+    EXPECT_GT(taken, 0);  // letters of a name
+    EXPECT_GT(refused, static_cast<int>(bytes.size()));
+    for (std::size_t cut = 0; cut < bytes.size(); ++cut)
+      EXPECT_FALSE(is_taken(bytes.substr(0, cut), job.process));
+  }
+}
+
+TEST(Job, NamesWhatContradictsItself) {
+  const auto found = [](const std::function<void(Job&)>& damage) {
+    Job job = large_sample();
+    damage(job);
+    Job read;
+    const base::Status status = decode(encode(job), read);
+    return status.ok() ? std::string() : base::message_of(status.code());
+  };
+  const auto expect = [&](std::string_view words, const std::function<void(Job&)>& damage) {
+    const std::string text = found(damage);
+    EXPECT_NE(text.find(words), text.npos) << text;
+  };
+  EXPECT_EQ(found([](Job&) {}), "");
+  expect("it has no program", [](Job& job) { job.apps.clear(); });
+  expect("a program has -3 ranks", [](Job& job) { job.apps[0].ranks = -3; });
+  expect("it has 2147483649 ranks", [](Job& job) { job.apps[0].ranks = INT_MAX; });
+  expect("the program 'b' is not absolute", [](Job& job) { job.apps[1].program = "b"; });
+  expect("2 ranks from slot 3 on, behind 2", [](Job& job) { job.processes[1].first_slot = 3; });
+  expect("a plain process has 2 ranks", [](Job& job) { job.processes[0].plain = true; });
+  expect("have 5 ranks, and its processes 4", [](Job& job) { job.processes.pop_back(); });
+  expect("in slots", [](Job& job) { job.rank_mapping = RankMapping({3, 0, 1, 4, 2}); });
+  expect("host 'second' has 2 processes", [](Job& job) { job.nodes[1].first = 0; });
+  expect("have 0 processes of 3", [](Job& job) { job.nodes.clear(); });
+  expect("it is for host 2 of 2", [](Job& job) { job.node = 2; });
+  expect("there is no core 1073741824", [](Job& job) { job.cores[0] = 1 << 30; });
+  expect("2 cores have 1 places", [](Job& job) { job.places.pop_back(); });
+  expect("there is no scheduler 9", [](Job& job) { job.scheduler = Scheduler{9}; });
+  expect("rank 5 of 5 reads the standard input", [](Job& job) { job.input = 5; });
+  expect("a seed draws", [](Job& job) { job.seed = 1; });
+  expect("'err?' is not absolute", [](Job& job) { job.output.files[1] = "err\n"; });
+}
+
+TEST(Job, IsReadByAProcessThatItHasOnThisNode) {
+  const std::string bytes = encode(large_sample());
+  for (const int process : {INT_MIN, -1, 0, 3, INT_MAX}) EXPECT_FALSE(is_taken(bytes, process)) << process;
+  for (const int process : {1, 2}) EXPECT_TRUE(is_taken(bytes, process)) << process;
+  Job job = large_sample();
+  job.cores.clear();
+  job.places.clear();
+  EXPECT_FALSE(is_taken(encode(job), 1)) << "no worker runs its ranks";
+  EXPECT_TRUE(is_taken(encode(job), 2)) << "it is plain";
+  Job read;
+  EXPECT_FALSE(read_job(-1, 1, read).ok());
+}
+
+TEST(NodeMemory, IsAsLongAsTheJobNeeds) {
+  Job job = large_sample();
+  int file = -1;
+  NodeMemory memory;
+  ASSERT_TRUE(NodeMemory::make(job, file).ok());
+  EXPECT_TRUE(NodeMemory::map(job, file, memory).ok());
+  ASSERT_EQ(::ftruncate(file, static_cast<off_t>(NodeMemory::end(job)) - 1), 0);
+  EXPECT_EQ(NodeMemory::map(job, file, memory).error_class(), MPI_ERR_ARG);
+  ::close(file);
+  EXPECT_EQ(NodeMemory::map(job, -1, memory).error_class(), MPI_ERR_ARG);
 }
 
 TEST(Failure, ComesBackAsItWas) {

@@ -12,6 +12,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/environment.h"
+
 namespace clump::pmi::pmix {
 
 namespace {
@@ -67,7 +69,7 @@ bool find_all(void* object) {
 /// along.
 base::Status load(const std::string& brought) {
   std::vector<std::string> names;
-  if (const char* const prefix = std::getenv("PMIX_PREFIX"))
+  if (const char* const prefix = base::variable("PMIX_PREFIX"))
     names = {fmt::format("{}/lib/openmpi/libpmix.so.2", prefix), fmt::format("{}/lib/libpmix.so.2", prefix)};
   names.emplace_back("libpmix.so.2");
   if (!brought.empty()) names.push_back(brought);

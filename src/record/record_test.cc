@@ -21,7 +21,7 @@ const Region& region() {
   static const Region opened = [] {
     int descriptor = -1;
     EXPECT_TRUE(Region::make(kRanks, 1500, descriptor).ok());
-    EXPECT_TRUE(Book::open(descriptor).ok());
+    EXPECT_TRUE(Book::open(descriptor, kRanks).ok());
     Region mapped;
     EXPECT_TRUE(mapped.map(descriptor).ok());
     return mapped;

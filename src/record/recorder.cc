@@ -34,8 +34,11 @@ static_assert(kCollectives == std::size_t{1} << 12);
 
 constinit Book Book::book_;
 
-base::Status Book::open(int descriptor) {
-  CLUMP_TRY(book_.region_.map(descriptor));
+base::Status Book::open(int descriptor, int ranks) {
+  Region region;
+  CLUMP_TRY(region.map(descriptor));
+  CLUMP_TRY(region.check(ranks));
+  book_.region_ = region;
   book_.by_counter_ = book_.region_.header().by_counter != 0;
   book_.opened_ticks_ = now();
   book_.opened_nanoseconds_ = system_nanoseconds();

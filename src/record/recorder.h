@@ -15,8 +15,9 @@ namespace clump::record {
 class Book {
  public:
   static bool is_open() { return book_.region_.is_there(); }
-  /// The region that mpiexec has made.
-  static base::Status open(int descriptor);
+  /// The region that mpiexec has made for a job of so many ranks. Fails with MPI_ERR_ARG if it is another
+  /// file.
+  static base::Status open(int descriptor, int ranks);
 
   /// A rank's calls are watched from now on, or no longer. One thread of the rank at a time.
   static void watch(int rank);

@@ -65,6 +65,17 @@ base::Status Region::map(int descriptor) {
   return {};
 }
 
+base::Status Region::check(int ranks) const {
+  if (size_ >= beginning(ranks) && header().magic == Header::kMagic && header().size <= size_ &&
+      header().ranks == static_cast<std::uint32_t>(ranks))
+    return {};
+  return base::fail(
+      MPI_ERR_ARG,
+      "what CLUMP_RECORD_FD names ({} bytes) is no memory for the records of {} ranks: a program between "
+      "mpiexec and this one has put another file there, or they are of different versions of Clump",
+      size_, ranks);
+}
+
 base::Status Region::read(std::span<std::byte> copy) {
   const auto* const header = reinterpret_cast<const Header*>(copy.data());
   if (copy.size() < sizeof(Header) || header->magic != Header::kMagic ||

@@ -18,6 +18,8 @@ class Region {
   static base::Status make(int ranks, std::int64_t events, int& descriptor);
   /// Where `descriptor` is mapped; the mapping stays until the process ends.
   base::Status map(int descriptor);
+  /// Fails with MPI_ERR_ARG if what is mapped is no region for a job of so many ranks.
+  base::Status check(int ranks) const;
   /// Over a copy of the first bytes of a region, as long as these stay.
   base::Status read(std::span<std::byte> copy);
 

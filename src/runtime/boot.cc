@@ -128,7 +128,7 @@ void apply_checks(const pmi::Job& job, core::World& world) {
 /// Applies mpiexec --profile and --trace.
 void open_records(const pmi::Job& job) {
   if (host::record_descriptor() < 0) return;
-  const base::Status opened = record::Book::open(host::record_descriptor());
+  const base::Status opened = record::Book::open(host::record_descriptor(), job.ranks());
   if (!opened.ok())
     abort_job(job.first_rank(job.here()), opened.error_class(), base::message_of(opened.code()));
 }

@@ -8,13 +8,13 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "base/environment.h"
 #include "base/memory_file.h"
 #include "base/why_refused.h"
 #include "fiber/completion.h"
@@ -151,7 +151,7 @@ void lost_process(int process, std::string why) {
 
 /// The time of CLUMP_CONNECT_TIMEOUT, or `otherwise` if it is not set.
 std::chrono::seconds connect_timeout(const pmi::Job& job, std::chrono::seconds otherwise) {
-  const char* const text = std::getenv(net::ofi::kConnectTimeoutVariable);
+  const char* const text = base::variable(net::ofi::kConnectTimeoutVariable);
   if (text == nullptr || *text == '\0') return otherwise;
   const std::string_view digits = text;
   int seconds = 0;

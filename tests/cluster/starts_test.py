@@ -1,8 +1,10 @@
 """How jobs on several hosts start, or do not: hosts under several names, hosts that cannot be reached or lack something."""
 
+import os
 import pathlib
 import subprocess
 import unittest
+import unittest.mock
 
 import cluster
 from cluster import CLUSTER, LIMIT, PRTERUN, set_link, tool
@@ -167,6 +169,20 @@ class Starts(cluster.Case):
         here = self.folder()
         job = self.run_job("--host", "h0:1,h1:1", "-n", 2, "pwd", cwd=here)
         self.assertEqual((job.returncode, job.stdout, job.stderr), (0, f"{here}\n{here}\n", ""))
+
+    def test_libraries_come_from_no_working_folder(self):
+        """PRRTE puts its folder in front of LD_LIBRARY_PATH, which is not set on the other host: nothing must stand behind it."""
+        ancestors = ("import re; process = 'self'\n"
+                     "while process not in ('0', '1'):\n"
+                     "    environment = open(f'/proc/{process}/environ').read().split('\\0')\n"
+                     "    print([entry for entry in environment if entry.startswith('LD_LIBRARY_PATH=')])\n"
+                     "    process = re.search(r'\\nPPid:\\s*(\\d+)', open(f'/proc/{process}/status').read())[1]\n")
+        with unittest.mock.patch.dict(os.environ):
+            os.environ.pop("LD_LIBRARY_PATH", None)
+            job = self.run_job("--host", "h1", "-n", 1, "python3", "-c", ancestors)
+        self.assertEqual((job.returncode, job.stderr), (0, ""), job)
+        self.assertIn("['LD_LIBRARY_PATH=", job.stdout)  # that of PRRTE's daemon
+        self.assertNotRegex(job.stdout, r"=:|::|:'", job.stdout)
 
     def test_much_output_and_few_readers(self):
         job = self.run_job("--host", "h0:1,h1:1", "-n", 2, "sh", "-c", "seq 300000")

@@ -4,8 +4,10 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import check_environment
 import check_includes
 import check_maps
+import check_run_paths
 import check_words
 
 
@@ -111,6 +113,34 @@ class CheckWords(unittest.TestCase):
         self.assertEqual(self.words("// a staging buffer: docs/decisions/024-appointments.md"), [])
         self.assertEqual(self.words('return "team: by appointment";', "src/coll/select/select.cc"), [])
         self.assertEqual(self.words('return "team: by appointment";'), ["appointment"])
+
+
+class CheckEnvironment(unittest.TestCase):
+    def problems(self, name, text):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / name
+            path.parent.mkdir(parents=True)
+            path.write_text(text)
+            return list(check_environment.problems_in(Path(folder)))
+
+    def test_other_ways_are_named_with_their_line(self):
+        for line in ('if (std::getenv("X"))', 'secure_getenv(name)', "for (char** one = environ;", "::getauxval(AT_SECURE)"):
+            [problem] = self.problems("src/host/a.cc", f"int a;\n{line}\n")
+            self.assertIn("src/host/a.cc:2: ask base::variable()", problem)
+
+    def test_what_is_meant_is_fine(self):
+        self.assertEqual(self.problems("src/host/a.cc", '// getenv()\nbase::variable("environ"); base::environment(); environment_of(rank);\n'), [])
+        self.assertEqual(self.problems("src/base/environment.cc", "std::getenv(name); environ;\n"), [])
+        self.assertEqual(self.problems("src/image/libc_exec.cc", 'std::getenv("PATH")\n'), [])
+
+
+class CheckRunPaths(unittest.TestCase):
+    def test_the_working_folder_is_found(self):
+        line = " 0x1d (RUNPATH)            Library runpath: [{}]\n"
+        for run_path in ("$ORIGIN:/a/lib:", ":/a", "/a::/b", "", "lib", "./lib", "$ORIGINAL"):
+            self.assertEqual(len(list(check_run_paths.problems_in(line.format(run_path)))), 1, run_path)
+        for run_path in ("$ORIGIN", "$ORIGIN/../lib:/usr/lib"):
+            self.assertEqual(list(check_run_paths.problems_in(line.format(run_path))), [])
 
 
 if __name__ == "__main__":

@@ -11,29 +11,18 @@
 
 namespace clump::tools {
 
-namespace {
-
-/// In front of what PYTHONPATH has already.
-void add_to_python_path(const std::string& folder) {
-  const char* const old = std::getenv("PYTHONPATH");
-  const std::string all = old == nullptr || *old == '\0' ? folder : folder + ":" + old;
-  ::setenv("PYTHONPATH", all.c_str(), 1);
-}
-
-}  // namespace
-
 int run_lab(const std::vector<std::string>& words) {
-  const std::string folder = own_prefix() + "/share/clump/lab";
-  if (::access((folder + "/clump_lab/__main__.py").c_str(), R_OK) != 0) {
+  const std::string start = own_prefix() + "/share/clump/lab/start.py";
+  if (::access(start.c_str(), R_OK) != 0) {
     fmt::print(stderr,
-               "clump: {} has no clump_lab: install Clump with its component 'development', which has the "
+               "clump: {} is missing: install Clump with its component 'development', which has the "
                "laboratory\n",
-               folder);
+               start);
     return 1;
   }
-  add_to_python_path(folder);
   ::setenv("CLUMP_LAB_PREFIX", own_prefix().c_str(), 1);
-  std::vector<std::string> command{"python3", "-B", "-m", "clump_lab"};
+  // -I: no module comes from the folder that the user stands in, as with -m, or from PYTHONPATH.
+  std::vector<std::string> command{"python3", "-I", "-B", start};
   command.insert(command.end(), words.begin(), words.end());
   std::vector<char*> arguments;
   for (std::string& word : command) arguments.push_back(word.data());

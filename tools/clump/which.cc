@@ -127,8 +127,11 @@ void read_observations(const std::string& folder, Seen& seen) {
 
 /// The modules of mpi4py that this Python would choose from.
 std::vector<std::string> modules_of_mpi4py(const std::string& python) {
+  // -c puts the working folder in front of the folders of modules. An mpi4py may be there, which is only
+  // looked for; so may be a glob.py, which must not be run.
   const std::string script =
-      "import glob, importlib.util, os; s = importlib.util.find_spec('mpi4py'); "
+      "import sys; folders = sys.path[:]; sys.path[:] = filter(None, folders); "
+      "import glob, importlib.util, os; sys.path[:] = folders; s = importlib.util.find_spec('mpi4py'); "
       "print('\\n'.join(sorted(glob.glob(os.path.join(os.path.dirname(s.origin), 'MPI.*so')))) if s else '')";
   const std::string command = shell_word(python) + " -c " + shell_word(script) + " 2>/dev/null";
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(::popen(command.c_str(), "r"), ::pclose);

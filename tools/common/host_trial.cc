@@ -17,6 +17,7 @@
 #include <sstream>
 #include <thread>
 
+#include "common/path_list.h"
 #include "common/places.h"
 #include "common/reach.h"
 #include "common/ways.h"
@@ -106,8 +107,8 @@ void try_prted(const std::string& prted, Findings& findings) {
   const std::filesystem::path prefix = std::filesystem::path(prted).parent_path().parent_path();
   std::string settings;
   if (!prefix.empty())
-    settings = fmt::format("PRTE_PREFIX={0} PMIX_PREFIX={0} LD_LIBRARY_PATH={0}/lib:$LD_LIBRARY_PATH ",
-                           shell_word(prefix));
+    settings = fmt::format("PRTE_PREFIX={0} PMIX_PREFIX={0} {1} ", shell_word(prefix),
+                           prepend_in_shell("LD_LIBRARY_PATH", prefix / "lib"));
   const std::string command = fmt::format("{}{} --version 2>&1 </dev/null", settings, shell_word(prted));
   FILE* const pipe = ::popen(command.c_str(), "r");
   if (pipe == nullptr) return findings.bad("prted", std::strerror(errno));
@@ -150,10 +151,7 @@ void try_others(Findings& findings) {
 }  // namespace
 
 std::string command_of(const Trial& trial) {
-  std::error_code none;
-  std::string text = fmt::format(
-      "{} {} {}", shell_word(std::filesystem::read_symlink("/proc/self/exe", none).parent_path() / "mpiexec"),
-      kTryHost, CLUMP_VERSION);
+  std::string text = fmt::format("{} {} {}", shell_word(own_program("mpiexec")), kTryHost, CLUMP_VERSION);
   if (trial.port != 0 && !trial.addresses.empty())
     text +=
         fmt::format(" port={} {} network={}", trial.port,

@@ -15,17 +15,23 @@ namespace clump::tools {
 
 namespace {
 
+/// Absolute. Empty if it is not known: then what would lie beside it must not be looked for from the working
+/// folder.
 std::filesystem::path own_folder() { return std::filesystem::path(base::program_path()).parent_path(); }
 
 }  // namespace
 
 std::string own_prefix() { return own_folder().parent_path(); }
 
-std::string own_program(const std::string& name) { return own_folder() / name; }
+std::string own_program(const std::string& name) {
+  const std::filesystem::path bin = own_folder();
+  return bin.empty() ? std::string() : (bin / name).string();
+}
 
 std::string own_library(const std::string& name) {
   std::error_code error;
   const std::filesystem::path bin = own_folder();
+  if (bin.empty()) return {};
   for (const char* folder : {"../lib", "../" CLUMP_LIBRARY_FOLDER}) {
     const std::filesystem::path path = (bin / folder / name).lexically_normal();
     if (std::filesystem::exists(path, error)) return path;

@@ -8,13 +8,13 @@
 namespace clump::tools {
 
 /// Our library of that name, in ../lib beside the running tool: in the build tree as where it is installed.
-/// Empty if it is not there.
+/// Empty if it is not there, or if it is not known where the tool is.
 std::string own_library(const std::string& name);
 
 /// The folder that has bin and lib: the prefix of the installation, or the build tree.
 std::string own_prefix();
 
-/// Our program of that name, beside the running tool.
+/// Our program of that name, beside the running tool. Empty if it is not known where that is.
 std::string own_program(const std::string& name);
 
 /// `path` as seen from the absolute path `directory`.

@@ -45,7 +45,7 @@ std::string usual_rules_file() {
   std::string folder = variable("XDG_CONFIG_HOME");
   if (!folder.starts_with('/')) {  // what is not absolute does not count, says its specification
     const std::string home = variable("HOME");
-    if (home.empty()) return {};
+    if (!home.starts_with('/')) return {};
     folder = home + "/.config";
   }
   return folder + "/clump/collectives";

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <numeric>
@@ -12,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/environment.h"
 #include "base/types.h"
 #include "coll/shared/team_state.h"
 #include "coll/test_ranks.h"
@@ -107,7 +107,7 @@ TEST(TeamShape, IsWhatTheSimulationIsTold) {
            selected("allreduce", Collective::kAllreduce, 8) +
            selected("allreduce", Collective::kAllreduce, 65536);
   for (const int workers : kWorkers) found += exchanges(workers);
-  if (const char* const file = std::getenv("CLUMP_WRITE_SHAPE")) std::ofstream(file) << found;
+  if (const char* const file = base::variable("CLUMP_WRITE_SHAPE")) std::ofstream(file) << found;
   std::ifstream file(CLUMP_SHAPE);
   std::ostringstream known;
   known << file.rdbuf();

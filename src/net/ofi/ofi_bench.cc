@@ -13,6 +13,7 @@
 #include <cstring>
 #include <functional>
 
+#include "base/environment.h"
 #include "net/ofi/ofi_channel.h"
 #include "net/ofi/provider.h"
 
@@ -53,7 +54,7 @@ class Raw {
     const ofi::Libfabric* library = nullptr;
     check(ofi::load_libfabric(library));
     std::vector<ofi::FabricInfo> found;
-    const char* const provider = std::getenv("CLUMP_OFI_PROVIDER");
+    const char* const provider = base::variable("CLUMP_OFI_PROVIDER");
     check(ofi::find_providers(*library, {provider != nullptr ? provider : "", address}, found));
     check(ofi::Endpoint::open(*library, *found.front(), endpoint_));
     ofi::Name name;
@@ -132,7 +133,7 @@ class ByChannel {
     setup.sinks[static_cast<std::size_t>(here_)] = &sink_;
     setup.processes = {0, 1};
     setup.process = here_;
-    if (const char* const provider = std::getenv("CLUMP_OFI_PROVIDER")) setup.provider = provider;
+    if (const char* const provider = base::variable("CLUMP_OFI_PROVIDER")) setup.provider = provider;
     setup.interface_address = address;
     setup.find = [this](int, Bytes& found) { return found = theirs_, base::Status(); };
     setup.lost = [](int, const std::string& what) { check(base::fail(MPI_ERR_OTHER, "{}", what)); };

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <deque>
 #include <mutex>
 #include <vector>
 
+#include "base/environment.h"
 #include "net/ofi/addresses.h"
 #include "net/ofi/ofi_channel.h"
 
@@ -158,7 +158,7 @@ class Ofi : public testing::Test {
       for (std::size_t rank = 0; rank < n; ++rank) setup.processes.push_back(static_cast<int>(rank));
       setup.process = static_cast<int>(i);
       setup.interface_address = "127.0.0.1";
-      if (const char* provider = std::getenv("CLUMP_OFI_PROVIDER")) setup.provider = provider;
+      if (const char* provider = base::variable("CLUMP_OFI_PROVIDER")) setup.provider = provider;
       setup.endpoints = options.endpoints;
       const bool is_stranger = static_cast<int>(i) == options.stranger;
       setup.find = [this, is_stranger](int process, std::vector<std::byte>& address) -> base::Status {

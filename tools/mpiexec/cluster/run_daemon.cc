@@ -20,6 +20,7 @@
 #include "base/random.h"
 #include "cluster/prterun_environment.h"
 #include "command/exit_codes.h"
+#include "common/path_list.h"
 #include "common/poll_set.h"
 #include "common/ways.h"
 #include "job/descendants.h"
@@ -46,7 +47,11 @@ int code_of(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : 
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   const std::string path = shell();
-  ::execl(path.c_str(), path.c_str(), "-c", command.c_str(), nullptr);
+  // PRRTE puts its folder in front of lists that may not be set, or, in csh, that may be empty.
+  if (const char* const list = std::getenv("LD_LIBRARY_PATH"); list != nullptr && *list == '\0')
+    ::unsetenv("LD_LIBRARY_PATH");
+  const std::string safe = tools::without_empty_elements(command);
+  ::execl(path.c_str(), path.c_str(), "-c", safe.c_str(), nullptr);
   fmt::print(stderr, "{}: {}\n", path, std::strerror(errno));
   std::fflush(stderr);
   ::_exit(kExitCannotRun);

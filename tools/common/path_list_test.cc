@@ -1,0 +1,48 @@
+#include "common/path_list.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <cstdio>
+
+namespace clump::tools {
+namespace {
+
+/// What `commands` leave in the variable LIST, where the environment has `before`; null: it has none.
+std::string list_after(const std::string& commands, const char* before) {
+  before != nullptr ? ::setenv("LIST", before, 1) : ::unsetenv("LIST");
+  std::FILE* const pipe = ::popen((commands + "; printf %s \"$LIST\"").c_str(), "r");
+  char text[200];
+  const std::size_t got = std::fread(text, 1, sizeof text, pipe);
+  EXPECT_EQ(::pclose(pipe), 0);
+  ::unsetenv("LIST");
+  return {text, got};
+}
+
+TEST(PathList, LeavesNoEmptyElement) {
+  const std::string set = prepend_in_shell("LIST", "/a b/lib");
+  EXPECT_EQ(list_after(set, nullptr), "/a b/lib");
+  EXPECT_EQ(list_after(set, ""), "/a b/lib");
+  EXPECT_EQ(list_after(set, "/x:/y"), "/a b/lib:/x:/y");
+}
+
+TEST(PathList, MendsCommandsOfOthers) {
+  const std::string unsafe = "( test ! -r ./none || exit 1; LIST=/p/lib:/q/lib:$LIST ; export LIST ; true )";
+  const std::string safe = without_empty_elements(unsafe);
+  EXPECT_EQ(safe, "( test ! -r ./none || exit 1; LIST=/p/lib:/q/lib${LIST:+:$LIST} ; export LIST ; true )");
+  for (const std::string shell : {"LIST=/p:$LIST", "true;LIST=/p:$LIST"}) {
+    EXPECT_EQ(list_after(shell, nullptr), "/p:") << "an element that is empty";
+    EXPECT_EQ(list_after(without_empty_elements(shell), nullptr), "/p");
+    EXPECT_EQ(list_after(without_empty_elements(shell), "/x"), "/p:/x");
+  }
+}
+
+TEST(PathList, LeavesOtherCommandsAlone) {
+  for (const std::string command :
+       {"", ":$", "a:$", "LIST=:$OTHER", "MY_LIST=/p:$LIST", "echo /p:$LIST", "LIST=/p:${LIST}",
+        "setenv LIST /p:$LIST", "LIST=/p$LIST", "LIST=/p:$LISTS"})
+    EXPECT_EQ(without_empty_elements(command), command);
+}
+
+}  // namespace
+}  // namespace clump::tools
