@@ -2,20 +2,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cstdlib>
-
+#include "host/environment.h"
 #include "host/state.h"
 
 namespace clump::host {
 
 void find_inputs(const char* descriptors) {
-  std::vector<int>& inputs = host().inputs;
-  while (descriptors != nullptr && *descriptors != '\0') {
-    char* end = nullptr;
-    inputs.push_back(static_cast<int>(std::strtol(descriptors, &end, 10)));
-    ::fcntl(inputs.back(), F_SETFD, FD_CLOEXEC);
-    descriptors = *end == ',' ? end + 1 : end;
-  }
+  host().inputs = numbers_of(descriptors);
+  for (const int descriptor : host().inputs) ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
 }
 
 void open_input(HostedRank& rank) {
