@@ -3,11 +3,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
 
 #include "fiber/kernel_state.h"
 #include "fiber/process_cores.h"
+#include "host/shares.h"
 #include "host/state.h"
 
 namespace clump::host {
@@ -43,17 +46,11 @@ bool has_openmp() {
   return has;
 }
 
-/// An equal share of the process's cores, for a rank that is a kernel thread. With more ranks than cores it
-/// is one that others have as well.
+/// An equal share of the process's cores, for a rank that is a kernel thread.
 std::vector<std::int32_t> share_of_process(int rank) {
   const pmi::Job& job = host().job;
-  const std::vector<std::int32_t> all = of_process.numbers();
-  const auto ranks = static_cast<std::size_t>(host().rank_count());
-  const auto mine = static_cast<std::size_t>(job.rank_mapping.slot_of(rank) - job.here().first_slot);
-  const std::size_t begin = mine * all.size() / ranks;
-  const std::size_t end = std::max((mine + 1) * all.size() / ranks, begin + 1);
-  if (all.size() < end) return {};
-  return {all.begin() + static_cast<std::ptrdiff_t>(begin), all.begin() + static_cast<std::ptrdiff_t>(end)};
+  const auto index = static_cast<std::size_t>(job.rank_mapping.slot_of(rank) - job.here().first_slot);
+  return share_of(of_process.numbers(), index, static_cast<std::size_t>(host().rank_count()));
 }
 
 /// Ranks that are kernel threads run where the kernel likes. But OpenMP binds threads to the cores that it

@@ -19,6 +19,7 @@
 #include <cstring>
 
 #include "base/why_refused.h"
+#include "host/start_variables.h"
 #include "host/failure.h"
 #include "host/state.h"
 #include "image/successor.h"

@@ -9,14 +9,12 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <charconv>
 #include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "base/environment.h"
@@ -27,10 +25,10 @@
 #include "fiber/completion.h"
 #include "fiber/fiber.h"
 #include "fiber/identity.h"
+#include "host/start_variables.h"
+#include "host/state.h"
 #include "image/standard.h"
 #include "pmi/job_file.h"
-#include "pmi/rank_variables.h"
-#include "host/state.h"
 
 namespace clump::host {
 
@@ -46,54 +44,19 @@ constexpr const char* kVariables[] = {
     "CLUMP_PROCESS", "CLUMP_GDB",        "CLUMP_PRELOADED", "CLUMP_INPUT_FDS", "CLUMP_STDOUT",
     "CLUMP_STDERR",  kSuccessorVariable, kNoMpiVariable};
 
-/// Says which library this is, and by what it was seen that `who` has started it.
-const char* started_by(const char* who, std::string_view variable, const char* value) {
+/// Why a process that another launcher has started without PMIx must not call MPI; null: none has.
+const char* why_foreign(char** environment) {
+  const auto launcher = find_foreign_launcher(environment);
+  if (!launcher) return nullptr;
   static char why[PATH_MAX + 400];
   const std::string_view folder = own_folder();
   std::snprintf(
       why, sizeof why,
       "this program uses Clump's MPI library (in %.*s), but %s started it (%.*s is %.40s), and Clump "
       "cannot join its job without PMIx: use Clump's mpiexec, prterun or srun --mpi=pmix",
-      static_cast<int>(folder.size()), folder.data(), who, static_cast<int>(variable.size()), variable.data(),
-      value);
+      static_cast<int>(folder.size()), folder.data(), launcher->name,
+      static_cast<int>(launcher->variable.size()), launcher->variable.data(), launcher->value);
   return why;
-}
-
-/// The variables are those of the job that a rank belongs to which has started this process, or the process
-/// before it: Clump's own.
-bool are_own_variables(char** environment) {
-  const char* const own = value_of(environment, pmi::kOwnRankVariable);
-  const char* const rank = value_of(environment, "PMI_RANK");
-  const char* const ranks = value_of(environment, "PMI_SIZE");
-  for (const char* const way : {"PMI_FD", "PMI_PORT", "PMI_ID"})
-    if (value_of(environment, way) != nullptr) return false;
-  return own != nullptr && rank != nullptr && ranks != nullptr && fmt::format("{}/{}", rank, ranks) == own;
-}
-
-/// Another launcher has started several of these, without PMIx, and none of them would know of the others.
-const char* foreign_launcher(char** environment) {
-  struct Sign {
-    std::string_view size;
-    const char* who;
-    bool is_ours_too = true;  ///< our mpiexec sets it for its ranks, and what these start inherits it
-  };
-  // srun and Open MPI's mpirun set variables of PMI, too.
-  static constexpr Sign kSigns[] = {
-      {"OMPI_COMM_WORLD_SIZE", "Open MPI's launcher"},
-      {"PMI_SIZE", "a PMI launcher (mpiexec of MPICH or Intel MPI, srun --mpi=pmi2, flux)"},
-      {"SLURM_STEP_NUM_TASKS", "srun", false},
-  };
-  const bool is_own = are_own_variables(environment);
-  for (const Sign& sign : kSigns) {
-    if (is_own && sign.is_ours_too) continue;
-    if (const char* size = value_of(environment, sign.size); size != nullptr && std::atoi(size) > 1)
-      return started_by(sign.who, sign.size, size);
-  }
-  // With a port instead of a descriptor PMI does not tell how many there are before one has joined it.
-  const char* const rank = value_of(environment, "PMI_ID");
-  if (rank != nullptr && value_of(environment, "PMI_SIZE") == nullptr)
-    return started_by("a PMI launcher (mpiexec of MPICH)", "PMI_ID", rank);
-  return nullptr;
 }
 
 /// A job of one rank: this process.
@@ -178,24 +141,6 @@ void wait_for_other_hosts_at_exit(int code, void*) {
 
 }  // namespace
 
-const char* value_of(char* const* environment, std::string_view name) {
-  for (; *environment != nullptr; ++environment) {
-    const std::string_view entry = *environment;
-    if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=') {
-      return *environment + name.size() + 1;
-    }
-  }
-  return nullptr;
-}
-
-int number_in(char** environment, std::string_view name) {
-  const char* const value = value_of(environment, name);
-  const std::string_view digits = value != nullptr ? value : "";
-  int number = -1;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  return error == std::errc() && end == digits.data() + digits.size() ? number : -1;
-}
-
 void make_ranks() {
   Host& here = host();
   const pmi::HostProcess& mine = here.job.here();
@@ -235,7 +180,7 @@ std::string find_job(int argc, char** argv, char** variables) {
     describe_singleton(argc, argv, environment);
     here.by_pmix =
         value_of(environment, "PMIX_NAMESPACE") != nullptr && value_of(environment, "PMIX_RANK") != nullptr;
-    here.why_no_mpi = here.by_pmix ? nullptr : foreign_launcher(environment);
+    here.why_no_mpi = here.by_pmix ? nullptr : why_foreign(environment);
     if (const char* const why = value_of(environment, kNoMpiVariable)) here.why_no_mpi = why;
     become_successor(environment);
     if (job >= 0)

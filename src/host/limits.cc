@@ -15,6 +15,7 @@
 #include <string>
 
 #include "base/process.h"
+#include "host/shares.h"
 #include "host/stacks.h"
 #include "image/process_ids.h"
 #include "image/refusal.h"
@@ -49,20 +50,12 @@ const char* name_of_memory(int resource) {
   return resource == RLIMIT_AS ? "RLIMIT_AS" : resource == RLIMIT_DATA ? "RLIMIT_DATA" : nullptr;
 }
 
-/// The process uses it up for all of its ranks.
-bool is_shared_out(int resource) {
-  return resource == RLIMIT_CPU || resource == RLIMIT_MEMLOCK || resource == RLIMIT_NOFILE;
-}
-
 /// What the ranks have together.
 rlim_t soft_of_all(int resource) {
   Host& here = host();
   rlim_t all = 0;
-  for (int i = 0; i < here.rank_count(); ++i) {
-    const rlim_t one = here.rank_at(i).soft_limits[resource].load(std::memory_order_relaxed);
-    if (one == RLIM_INFINITY) return RLIM_INFINITY;
-    all = is_shared_out(resource) ? all + one : std::max(all, one);
-  }
+  for (int i = 0; i < here.rank_count(); ++i)
+    all = add_limit(resource, all, here.rank_at(i).soft_limits[resource].load(std::memory_order_relaxed));
   return all;
 }
 

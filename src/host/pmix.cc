@@ -7,14 +7,14 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <string_view>
+#include <string>
 #include <thread>
-#include <unordered_map>
-#include <utility>
+#include <vector>
 
 #include "base/process.h"
 #include "diag/capture.h"
 #include "pmi/pmix.h"
+#include "host/pmix_job.h"
 #include "host/state.h"
 
 namespace clump::host {
@@ -37,36 +37,10 @@ int rank_of(int process) {
   return job.first_rank(job.processes[static_cast<std::size_t>(process)]);
 }
 
-/// Who is where, in whatever order: each rank is a process.
 base::Status describe_job(pmi::Job& job) {
-  const int size = pmi::pmix::size(), own = pmi::pmix::rank();
   std::vector<std::string> hosts;
   CLUMP_TRY(pmi::pmix::hosts(hosts));
-  std::vector<std::vector<std::int32_t>> ranks_of;  // by node
-  job.nodes.clear();
-  std::unordered_map<std::string_view, std::size_t> known;
-  for (int rank = 0; rank < size; ++rank) {
-    const std::string& name = hosts[static_cast<std::size_t>(rank)];
-    const auto [node, is_new] = known.try_emplace(name, job.nodes.size());
-    if (is_new) {
-      job.nodes.push_back({name, 0, 0});
-      ranks_of.emplace_back();
-    }
-    ranks_of[node->second].push_back(rank);
-    if (rank == own) job.node = static_cast<int>(node->second);
-  }
-  job.apps.front().ranks = size;
-  job.processes.clear();
-  std::vector<std::int32_t> seated;
-  for (std::size_t node = 0; node < job.nodes.size(); ++node) {
-    job.nodes[node].first = static_cast<std::int32_t>(seated.size());
-    job.nodes[node].processes = static_cast<std::int32_t>(ranks_of[node].size());
-    seated.insert(seated.end(), ranks_of[node].begin(), ranks_of[node].end());
-  }
-  for (int slot = 0; slot < size; ++slot) job.processes.push_back({slot, 1, true});
-  job.rank_mapping = pmi::RankMapping(std::move(seated));
-  job.process = job.process_of(own);
-  job.spin = std::thread::hardware_concurrency() >= static_cast<unsigned>(job.this_node().processes);
+  describe_by_hosts(job, hosts, pmi::pmix::rank(), std::thread::hardware_concurrency());
   return {};
 }
 

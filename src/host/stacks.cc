@@ -19,6 +19,7 @@
 
 #include "base/why_refused.h"
 #include "host/host.h"
+#include "host/stack_plan.h"
 #include "image/image.h"
 
 extern "C" {
@@ -30,36 +31,11 @@ namespace clump::host {
 
 namespace {
 
-constexpr std::size_t kKiB = 1 << 10, kMiB = 1 << 20, kGiB = 1 << 30;
-
-/// A stack where no limit says how large it is to be and there is little address space; that of Linux.
-constexpr std::size_t kDefaultBytes = 8 * kMiB;
-constexpr std::size_t kLeastBytes = 256 * kKiB;
-
-/// What a frame has to be larger than to reach over the guard. Where `ulimit -v` leaves no room for that,
-/// less.
-constexpr std::size_t kGuardBytes = 64 * kMiB;
-constexpr std::size_t kLeastGuardBytes = 64 * kKiB;
-
-/// A stack may grow to so much, and all of a process together. Half of x86-64's address space is 64 TiB.
-constexpr std::size_t kMostBytes = 64 * kGiB;
-constexpr std::size_t kMostOfAll = 16384 * kGiB;
-/// The same where a sanitizer keeps a shadow of all memory.
-constexpr std::size_t kMostBytesSanitized = kGiB;
-constexpr std::size_t kMostOfAllSanitized = 64 * kGiB;
-
-/// Pages that are added to the distance of two stacks. Where it is nearly a power of two, processors take the
-/// addresses of different stacks for each other in what they look up by a hash of some bits: a message from
-/// rank to rank of a core cost 4 % more with 17 pages, and nothing measurable with 136 MiB more.
-constexpr std::size_t kColour = 17 * 2048 + 17;
-
 /// The reservation.
 struct Region {
   std::uintptr_t begin = 0;
   std::size_t stride = 0;
-  std::size_t room = 0;    ///< most that a stack can have
-  std::size_t wanted = 0;  ///< what it begins with
-  std::size_t least = 0;   ///< what will do where `wanted` is all there is
+  StackPlan plan;
 };
 /// Of the ranks that the process begins with, and of those that join.
 constinit Region at_start, of_joining;
@@ -106,28 +82,15 @@ std::size_t address_space_left() {
   return (limit.rlim_cur - std::min<std::size_t>(limit.rlim_cur, pages * page_bytes())) / 8;
 }
 
-/// Decides how large stacks begin, and may become, and how large the guards are.
-std::size_t plan(Region& region, std::size_t count) {
+StackLimits stack_limits() {
   rlimit limit;
-  const bool is_limited = ::getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-  const std::size_t page = page_bytes();
-  const auto in_pages = [page](std::size_t bytes) { return (bytes + page - 1) / page * page; };
-  const bool is_sanitized = __tsan_init != nullptr || __asan_init != nullptr;
-  const std::size_t most = is_sanitized ? kMostBytesSanitized : kMostBytes;
-  const std::size_t most_of_all = is_sanitized ? kMostOfAllSanitized : kMostOfAll;
-  const std::size_t soft = is_limited ? std::max<std::size_t>(limit.rlim_cur, kLeastBytes) : kDefaultBytes;
-  const std::size_t extra = in_pages(thread_local_bytes());
-  region.least = std::min(soft, std::max(most_of_all / count, kDefaultBytes)) / page * page + extra;
-
-  const std::size_t left = address_space_left() / count;
-  std::size_t guard = kGuardBytes + kColour * page;
-  if (left < region.least + guard)
-    guard = left > region.least ? std::max((left - region.least) / page * page, kLeastGuardBytes)
-                                : kLeastGuardBytes;
-  const std::size_t possible = std::min({most, most_of_all / count, std::max(left, guard) - guard});
-  region.room = in_pages(std::max(region.least, possible));
-  region.wanted = is_limited ? region.least : region.room;
-  return guard;
+  StackLimits limits;
+  if (::getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) limits.soft = limit.rlim_cur;
+  limits.address_space = address_space_left();
+  limits.thread_locals = thread_local_bytes();
+  limits.page = page_bytes();
+  limits.is_sanitized = __tsan_init != nullptr || __asan_init != nullptr;
+  return limits;
 }
 
 /// What the ioctl PAGEMAP_SCAN of Linux 6.7 takes, and gives: ioctl_pagemap_scan(2). Older headers do not
@@ -182,10 +145,11 @@ void make_stacks_executable() {
 std::string reserve(Region& region, std::size_t count) {
   image::on_executable_stacks(make_stacks_executable);
   if (image::wants_executable_stacks()) make_stacks_executable();
-  std::size_t guard = plan(region, count);
+  StackPlan& plan = region.plan;
+  plan = plan_stacks(stack_limits(), count);
   for (;;) {
-    region.stride = guard + region.room + signal_stack_bytes();
-    const std::size_t all = count * region.stride + guard;
+    region.stride = plan.guard + plan.room + signal_stack_bytes();
+    const std::size_t all = count * region.stride + plan.guard;
     void* const memory =
         ::mmap(nullptr, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (memory != MAP_FAILED) {
@@ -194,17 +158,10 @@ std::string reserve(Region& region, std::size_t count) {
       ::madvise(memory, all, MADV_NOHUGEPAGE);
       return {};
     }
-    if (region.room / 2 >= region.least)
-      region.room /= 2;
-    else if (region.room > region.least)
-      region.room = region.least;
-    else if (guard > kLeastGuardBytes)
-      guard = std::max(guard / 2 / page_bytes() * page_bytes(), kLeastGuardBytes);
-    else
-      return fmt::format("no address space for {} stacks of {} KiB (ulimit -s): {}", count,
-                         region.least / kKiB, base::why_refused("mmap", errno));
-    region.room = region.room / page_bytes() * page_bytes();
-    region.wanted = std::min(region.wanted, region.room);
+    const int error = errno;
+    if (!make_smaller(plan, page_bytes()))
+      return fmt::format("no address space for {} stacks of {} KiB (ulimit -s): {}", count, plan.least / kKiB,
+                         base::why_refused("mmap", error));
   }
 }
 
@@ -235,16 +192,16 @@ void make_stack(HostedRank& rank, int index) {
   const std::uintptr_t end = begin + region.stride;
   rank.stack.guard = begin;
   rank.stack.top = end - signal_stack_bytes();
-  rank.stack.lowest = rank.stack.top - region.room;
-  for (std::size_t bytes = region.wanted;;
-       bytes = std::max(bytes / 2 / page_bytes() * page_bytes(), region.least)) {
+  rank.stack.lowest = rank.stack.top - region.plan.room;
+  for (std::size_t bytes = region.plan.wanted;;
+       bytes = std::max(bytes / 2 / page_bytes() * page_bytes(), region.plan.least)) {
     const std::uintptr_t bottom = rank.stack.top - bytes;
     if (make_usable(bottom, end)) {
       rank.stack.bottom = bottom;
       (void)make_usable(bottom, end);  // should stacks have become executable just now
       return;
     }
-    if (bytes == region.least)
+    if (bytes == region.plan.least)
       cannot_make(rank.identity.rank, fmt::format("no memory for a stack of {} KiB (ulimit -s): {}",
                                                   bytes / kKiB, base::why_refused("mprotect", errno)));
   }

@@ -137,9 +137,6 @@ void begin_again_over_facade(char** argv, char** environment);
 /// host/mpi4py.cc: if this process is Python, and its mpi4py has a module for MPICH's ABI but none for the
 /// standard's, has it take that one. Whether the environment has changed. Before main().
 bool choose_module_of_mpi4py();
-/// A variable of the environment; null if it is not there. Its number; -1 if it is not there, or no number.
-const char* value_of(char* const* environment, std::string_view name);
-int number_in(char** environment, std::string_view name);
 /// host/preloads.cc: what this plain process executes before it is the rank keeps Clump's libraries in
 /// LD_PRELOAD.
 void keep_preloads(char** environment);

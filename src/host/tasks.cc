@@ -2,19 +2,15 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,6 +19,7 @@
 #include "fiber/monitor.h"
 #include "fiber/worker.h"
 #include "image/signals.h"
+#include "host/proc_text.h"
 #include "host/state.h"
 
 extern "C" [[gnu::weak]] void __tsan_init();
@@ -39,41 +36,6 @@ std::string_view read_file(const char* path, std::array<char, size>& room) {
   const long bytes = ::syscall(SYS_read, file, room.data(), room.size());
   ::close(file);
   return {room.data(), bytes > 0 ? static_cast<std::size_t>(bytes) : 0};
-}
-
-/// The next number of a list with spaces between, "0x" in front where it has it.
-std::uint64_t next_number(std::string_view& text) {
-  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
-  const bool hexadecimal = text.starts_with("0x");
-  if (hexadecimal) text.remove_prefix(2);
-  std::uint64_t number = ~std::uint64_t{0};
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), number, hexadecimal ? 16 : 10);
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return number;
-}
-
-/// What a thread sleeps in.
-struct FutexWait {
-  std::uint64_t address = 0;  ///< 0: it does not, or not without a limit of time
-  bool is_private = false;
-};
-
-FutexWait futex_wait_of(std::string_view call) {
-  if (next_number(call) != SYS_futex) return {};
-  const std::uint64_t address = next_number(call), operation = next_number(call);
-  next_number(call);  // the value
-  const std::uint64_t limit = next_number(call);
-  switch (operation & FUTEX_CMD_MASK) {
-    case FUTEX_WAIT:
-    case FUTEX_WAIT_BITSET:
-    case FUTEX_LOCK_PI:
-    case FUTEX_LOCK_PI2:
-    case FUTEX_WAIT_REQUEUE_PI:
-      return {limit == 0 ? address : 0, (operation & FUTEX_PRIVATE_FLAG) != 0};
-    default:
-      return {};
-  }
 }
 
 /// Whether a process that is none of the job's may have the memory at this address. For those that are, the
@@ -97,15 +59,6 @@ bool is_shared_memory(std::uint64_t address) {
   }
   std::free(line);
   return is_shared;
-}
-
-std::uint64_t switches_of(std::string_view status) {
-  constexpr std::string_view kName = "\nvoluntary_ctxt_switches:";
-  const std::size_t at = status.find(kName);
-  if (at == std::string_view::npos) return ~std::uint64_t{0};
-  status.remove_prefix(at + kName.size());
-  status.remove_prefix(std::min(status.find_first_not_of(" \t"), status.size()));
-  return next_number(status);
 }
 
 /// A signal that is sure to come may have a handler that wakes a thread.
@@ -135,7 +88,7 @@ bool Tasks::look_at(pid_t thread, std::vector<Task>& tasks) const {
   if (wakers_ == Wakers::kThreads && !wait.is_private && is_shared_memory(wait.address)) return false;
   std::snprintf(path.data(), path.size(), "/proc/self/task/%d/status", thread);
   tasks.push_back({thread, wait.address, switches_of(read_file(path.data(), room))});
-  return tasks.back().switches != ~std::uint64_t{0};
+  return tasks.back().switches != kNoSwitches;
 }
 
 bool Tasks::look(std::vector<Task>& tasks) const {

@@ -6,28 +6,22 @@
 //     --- kConfirm: still there, or gone ---------->  gone: MPI_Comm_accept takes the next one
 //     then both make the intercommunicator, by the number of the question (introduction.h)
 //
-// A client of another job connects to the process of the port first (net/link): from then on the port's rank has
-// a number in the client's process, and the client has one in the port's.
-#include <locale.h>
-#include <stdlib.h>
-#include <sys/random.h>
-
+// A client of another job connects to the process of the port first (net/link): from then on the port's rank
+// has a number in the client's process, and the client has one in the port's.
 #include <algorithm>
-#include <atomic>
-#include <charconv>
 #include <chrono>
-#include <cmath>
 #include <cstring>
-#include <deque>
-#include <iterator>
-#include <map>
 #include <mutex>
+#include <span>
 #include <string>
-#include <string_view>
+#include <utility>
 
-#include "base/mutex.h"
 #include "fiber/fiber.h"
 #include "mpi/bodies.h"
+#include "mpi/dynamic/connect_request.h"
+#include "mpi/dynamic/connect_timeout.h"
+#include "mpi/dynamic/port_name.h"
+#include "mpi/dynamic/port_table.h"
 #include "mpi/introduction.h"
 #include "mpi/job_service.h"
 #include "mpi/ports.h"
@@ -42,334 +36,61 @@ using base::Status;
 using core::Comm;
 using core::Rank;
 
-/// What a port's name says: "clump:JOB:RANK:PROCESS:ID:JOBTOKEN:PORT:TOKEN". The middle three are for
-/// other jobs.
-struct PortName {
-  std::string job;  ///< job_name()
-  std::int32_t rank = 0, port = 0;
-  std::uint64_t token = 0;
-  std::int32_t process = 0;
-  net::link::JobName link;  ///< not known: no other job can connect
-
-  std::string text() const {
-    return fmt::format("clump:{}:{}:{}:{:016x}:{:016x}:{}:{:016x}", job, rank, process, link.id, link.token, port,
-                       token);
-  }
-};
-
-template <typename Number>
-bool read_number(std::string_view text, Number& number, int base = 10) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
-/// False if no port of Clump's has such a name.
-bool parse(std::string_view text, PortName& name) {
-  std::array<std::string_view, 8> parts;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const std::size_t end = i + 1 < parts.size() ? text.find(':') : text.size();
-    if (end == std::string_view::npos) return false;
-    parts[i] = text.substr(0, end);
-    text.remove_prefix(i + 1 < parts.size() ? end + 1 : end);
-  }
-  name.job = parts[1];
-  return parts[0] == "clump" && read_number(parts[2], name.rank) && read_number(parts[3], name.process) &&
-         read_number(parts[4], name.link.id, 16) && read_number(parts[5], name.link.token, 16) &&
-         read_number(parts[6], name.port) && read_number(parts[7], name.token, 16) && name.rank >= 0;
-}
-
-std::string_view text_of(const char* port_name) { return {port_name, strnlen(port_name, MPI_MAX_PORT_NAME)}; }
-
-Status no_port(std::string_view text) {
-  return base::fail(MPI_ERR_PORT, "(port_name = \"{}\"): no port has such a name; MPI_Open_port makes them",
-                    text);
-}
-
-/// A client at a port.
-struct Visitor {
-  int rank = 0;  ///< its number in the job
-  std::uint32_t question = 0;
-  friend bool operator==(const Visitor&, const Visitor&) = default;
-};
-
-struct Question {
-  std::int32_t port = 0;
-  std::uint32_t number = 0;
-  std::uint64_t token = 0;
-};
-
-enum class Answer : std::uint8_t { kAccepted, kNotOpen, kWrongToken, kClosed, kEnded };
-
 std::span<const std::byte> as_bytes(const auto& value) { return std::as_bytes(std::span(&value, 1)); }
 
-/// The open ports of one rank.
+/// The open ports of one rank, and the questions of clients.
 class OpenPorts final : public Rank::Ports, Listener::Owner {
  public:
   explicit OpenPorts(Rank& rank) : rank_(rank), listener_(rank, JobTag::kPort, *this) {
     listener_.begin_listening();
   }
 
-  /// `name` has what is not the port's own.
-  PortName open(PortName name);
+  PortTable& table() { return table_; }
   /// False if there is no such port.
   bool close(const PortName& name);
-  /// Waits for a client, and takes it.
-  Status next(const PortName& name, Visitor& visitor);
-  /// The client that next() has told has confirmed.
-  void confirmed(const Visitor& visitor);
   /// The process of this rank has ended.
   void forget(int rank);
 
  private:
-  struct Waiting {
-    fiber::Completion over;
-    Visitor visitor;
-    bool is_closed = false;
-  };
-  struct Port {
-    std::uint64_t token = 0;
-    std::deque<Visitor> visitors;  // that no thread has taken
-    std::deque<Waiting*> waiting;  // threads in MPI_Comm_accept; not both
-  };
-
   void asked(int rank, std::span<const std::byte> question) override;
-  void answer(const Visitor& visitor, Answer answer) {
+  void answer(const Visitor& visitor, PortAnswer answer) {
     tell(rank_, visitor.rank, JobTag::kAnswer, visitor.question, as_bytes(answer));
-  }
-  Port* find(const PortName& name) {
-    const auto found = open_.find(name.port);
-    return found != open_.end() && found->second.token == name.token ? &found->second : nullptr;
   }
 
   Rank& rank_;
-  base::ShortMutex mutex_;  // guards what follows
-  std::map<int, Port> open_;
-  std::vector<Visitor> taken_;  // by next(), and not confirmed() yet
-  int last_ = 0;
+  PortTable table_;
   Listener listener_;
 };
 
-PortName OpenPorts::open(PortName name) {
-  while (::getrandom(&name.token, sizeof name.token, 0) != sizeof name.token) {
-  }
-  const std::lock_guard lock(mutex_);
-  name.port = ++last_;
-  open_[name.port].token = name.token;
-  return name;
-}
-
 bool OpenPorts::close(const PortName& name) {
-  Port closed;
-  {
-    const std::lock_guard lock(mutex_);
-    Port* const port = find(name);
-    if (port == nullptr) return false;
-    closed = std::move(*port);
-    open_.erase(name.port);
-  }
-  for (const Visitor& visitor : closed.visitors) answer(visitor, Answer::kClosed);
-  for (Waiting* const thread : closed.waiting) {
-    thread->is_closed = true;
-    thread->over.signal();
-  }
+  const auto waiting = table_.close(name);
+  if (!waiting) return false;
+  for (const Visitor& visitor : *waiting) answer(visitor, PortAnswer::kClosed);
   return true;
 }
 
-Status OpenPorts::next(const PortName& name, Visitor& visitor) {
-  Waiting self;
-  {
-    const std::lock_guard lock(mutex_);
-    Port* const port = find(name);
-    if (port == nullptr)
-      return base::fail(MPI_ERR_PORT, "(port_name = \"{}\"): the root has no such open port", name.text());
-    if (!port->visitors.empty()) {
-      visitor = port->visitors.front();
-      taken_.push_back(visitor);
-      port->visitors.pop_front();
-      return {};
-    }
-    port->waiting.push_back(&self);
-  }
-  self.over.wait();
-  visitor = self.visitor;
-  return self.is_closed ? base::fail(MPI_ERR_PORT, "(port_name = \"{}\"): another thread has closed the port",
-                                     name.text())
-                        : Status();
-}
-
-void OpenPorts::confirmed(const Visitor& visitor) {
-  const std::lock_guard lock(mutex_);
-  const auto found = std::ranges::find(taken_, visitor);
-  if (found != taken_.end()) taken_.erase(found);
-}
-
 void OpenPorts::forget(int rank) {
-  std::vector<Visitor> taken;
-  {
-    const std::lock_guard lock(mutex_);
-    for (auto& [number, port] : open_)
-      std::erase_if(port.visitors, [&](const Visitor& visitor) { return visitor.rank == rank; });
-    std::ranges::copy_if(taken_, std::back_inserter(taken),
-                         [&](const Visitor& visitor) { return visitor.rank == rank; });
-  }
   // In the words that it would have said.
   bool is_there = false;
-  for (const Visitor& visitor : taken) {
+  for (const Visitor& visitor : table_.forget(rank)) {
     const p2p::MatchKey key = job_address(rank_, rank, JobTag::kConfirm, visitor.question).key();
     rank_.inbox->take({key.context, rank, key.tag}, sizeof is_there,
-                      {&is_there, sizeof is_there, datatype::predefined(MPI_BYTE)}, net::Sink::Bound::kIgnore);
-  }
-}
-
-void OpenPorts::asked(int rank, std::span<const std::byte> bytes) {
-  Question question;
-  if (bytes.size() != sizeof question) return;
-  std::memcpy(&question, bytes.data(), sizeof question);
-  const Visitor visitor{rank, question.number};
-  Waiting* thread = nullptr;
-  Answer refusal = Answer::kNotOpen;
-  {
-    const std::lock_guard lock(mutex_);
-    const auto found = open_.find(question.port);
-    if (found != open_.end()) refusal = Answer::kWrongToken;
-    if (found != open_.end() && found->second.token == question.token) {
-      Port& port = found->second;
-      if (port.waiting.empty()) return port.visitors.push_back(visitor);
-      thread = port.waiting.front();
-      taken_.push_back(visitor);
-      port.waiting.pop_front();
-    }
-  }
-  if (thread == nullptr) return answer(visitor, refusal);
-  thread->visitor = visitor;
-  thread->over.signal();
-}
-
-/// A client's question, until it is answered. It deletes itself if the client has given up.
-class ConnectRequest final : public p2p::ReceiveOperation, net::ProgressTask {
- public:
-  /// `place`: of the server, if it is of another job.
-  ConnectRequest(Rank& self, const PortName& name, net::HeldPlace place)
-      : self_(self), server_(name.rank), number_(next_question()), place_(std::move(place)) {
-    static_cast<void>(completion.abandon());  // no thread waits for it as a request: see end_abandoned()
-    {
-      const std::lock_guard lock(all().mutex);
-      all().requests.push_back(this);
-    }
-    begin(job_address(self, server_, JobTag::kAnswer, number_),
-          {&answer_, sizeof answer_, datatype::predefined(MPI_BYTE)});
-    const Question question{name.port, number_, name.token};
-    mpi::tell(self, server_, JobTag::kPort, 0, as_bytes(question));
-    // It may have ended before this was among those that are told so.
-    if (place_ && self.world.link->has_ended(server_)) answer_for(server_);
-  }
-  ~ConnectRequest() {
-    const std::lock_guard lock(all().mutex);
-    std::erase(all().requests, this);
-  }
-
-  /// The process of rank `server` has ended: each request that waits for its answer gets Answer::kEnded.
-  static void answer_for(int server);
-
-  std::uint32_t number() const { return number_; }
-  Answer answer() const { return answer_; }
-  net::HeldPlace take_place() { return std::move(place_); }
-  /// Waits for the answer; false if it has not come by then: the object is not the caller's any more.
-  bool wait_until(std::chrono::steady_clock::time_point limit);
-  void wait() { over_.wait(); }
-  void confirm(bool is_there) { mpi::tell(self_, server_, JobTag::kConfirm, number_, as_bytes(is_there)); }
-
- private:
-  enum State : std::uint8_t { kAsked, kAnswered, kGivenUp };
-
-  /// Those of this process. Never destroyed: ranks may still run when the process ends.
-  struct All {
-    std::mutex mutex;  // no thread waits while it holds this
-    std::vector<ConnectRequest*> requests;
-  };
-  static All& all() {
-    static All& made = *new All;
-    return made;
-  }
-
-  // Not at once: the thread that delivers the answer may hold locks.
-  void end_abandoned() override { net::run_here(this); }
-  void run() override {
-    // acq_rel: pairs with wait_until(): one of the two sees what the other has done.
-    if (state_.exchange(kAnswered, std::memory_order_acq_rel) == kAsked) {
-      over_.signal();
-      return;
-    }
-    if (answer_ == Answer::kAccepted) confirm(false);
-    delete this;
-  }
-
-  Rank& self_;
-  const int server_;
-  const std::uint32_t number_;
-  net::HeldPlace place_;  // the server has a number as long as its answer is missing
-  Answer answer_ = Answer::kNotOpen;
-  std::atomic<State> state_{kAsked};
-  fiber::Completion over_;
-};
-
-void ConnectRequest::answer_for(int server) {
-  std::vector<std::pair<Rank*, std::uint32_t>> asking;
-  {
-    const std::lock_guard lock(all().mutex);
-    for (const ConnectRequest* const one : all().requests)
-      if (one->server_ == server) asking.emplace_back(&one->self_, one->number_);
-  }
-  const Answer answer = Answer::kEnded;
-  for (const auto& [rank, number] : asking) {
-    const p2p::MatchKey key = job_address(*rank, server, JobTag::kAnswer, number).key();
-    rank->inbox->take({key.context, server, key.tag}, sizeof answer,
-                      {const_cast<Answer*>(&answer), sizeof answer, datatype::predefined(MPI_BYTE)},
+                      {&is_there, sizeof is_there, datatype::predefined(MPI_BYTE)},
                       net::Sink::Bound::kIgnore);
   }
 }
 
-bool ConnectRequest::wait_until(std::chrono::steady_clock::time_point limit) {
-  constexpr std::chrono::milliseconds kLook{1};
-  while (!over_.done()) {
-    const auto now = fiber::now();
-    if (now >= limit) {
-      if (state_.exchange(kGivenUp, std::memory_order_acq_rel) == kAsked) return false;
-      over_.wait();  // the answer has just come
-      return true;
-    }
-    fiber::sleep_until(std::min(limit, now + kLook));
-    p2p::poll(self_);
-  }
-  return true;
-}
-
-/// The value of the info key `timeout`: how many seconds MPI_Comm_connect waits. Negative: without end.
-Status timeout_of(const core::Info* info, double& seconds) {
-  seconds = -1;
-  const std::string* const text = info != nullptr ? info->get("timeout") : nullptr;
-  if (text == nullptr) return {};
-  // Not std::from_chars(): that of double needs libm, and the MPI library does without (topo/grid.cc).
-  static const locale_t with_point = ::newlocale(LC_ALL_MASK, "C", nullptr);
-  char* end = nullptr;
-  seconds = ::strtod_l(text->c_str(), &end, with_point);
-  if (end != text->c_str() && *end == '\0' && std::isfinite(seconds) && seconds >= 0) return {};
-  return base::fail(MPI_ERR_INFO_VALUE, "(info): timeout = \"{}\" is no number of seconds", *text);
-}
-
-Status why_not(Answer answer, const char* port_name) {
-  const char* const why = answer == Answer::kNotOpen ? "the port is not open, or not any more"
-                          : answer == Answer::kEnded ? "its process has ended"
-                          : answer == Answer::kWrongToken
-                              ? "the token in the name is not the port's"
-                              : "the port was closed before the connection was accepted";
-  return base::fail(MPI_ERR_PORT, "(port_name = \"{}\"): refused: {}", text_of(port_name), why);
+void OpenPorts::asked(int rank, std::span<const std::byte> bytes) {
+  PortQuestion question;
+  if (bytes.size() != sizeof question) return;
+  std::memcpy(&question, bytes.data(), sizeof question);
+  if (const auto refusal = table_.ask(rank, question)) answer({rank, question.number}, *refusal);
 }
 
 /// What is wrong with a port that is to be connected to, before it is asked.
 Status check_name(const Rank& self, const char* port_name, PortName& name) {
   if (port_name == nullptr) return base::fail(MPI_ERR_PORT, "(port_name = NULL): it has no address");
-  if (!parse(text_of(port_name), name)) return no_port(text_of(port_name));
+  if (!read_port_name(text_of(port_name), name)) return no_port(text_of(port_name));
   if (name.job != job_name()) return {};
   if (name.rank >= self.world.places()) return no_port(text_of(port_name));
   const bool is_here = self.world.ranks[static_cast<std::size_t>(name.rank)] != nullptr;
@@ -402,7 +123,7 @@ Status request_connection(Rank& self, const char* port_name, MPI_Info info_handl
   if (info_handle != MPI_INFO_NULL && info == nullptr)
     return base::fail(MPI_ERR_INFO, "(info): it is no info object");
   double seconds = -1;
-  CLUMP_TRY(timeout_of(info, seconds));
+  CLUMP_TRY(read_timeout(info, seconds));
   using Clock = std::chrono::steady_clock;
   const auto limit = seconds < 0 ? Clock::time_point::max()
                                  : fiber::now() + std::chrono::duration_cast<Clock::duration>(
@@ -416,7 +137,7 @@ Status request_connection(Rank& self, const char* port_name, MPI_Info info_handl
   // A rank of this process that has never opened a port takes no questions.
   const auto& server = self.world.ranks[static_cast<std::size_t>(name.rank)];
   if (server != nullptr && server->ports.load(std::memory_order_acquire) == nullptr)
-    return why_not(Answer::kNotOpen, port_name);
+    return connection_refused(PortAnswer::kNotOpen, port_name);
 
   auto* const question = new ConnectRequest(self, name, std::move(place));
   if (seconds < 0) {
@@ -427,18 +148,18 @@ Status request_connection(Rank& self, const char* port_name, MPI_Info info_handl
                         "(port_name = \"{}\"): nobody has accepted within {} s (info key timeout)",
                         text_of(port_name), seconds);
   }
-  const Answer answer = question->answer();
+  const PortAnswer answer = question->answer();
   link = {self.comm_job.get(), name.rank, static_cast<int>(question->number()), question->take_place()};
-  if (answer == Answer::kAccepted) question->confirm(true);
+  if (answer == PortAnswer::kAccepted) question->confirm(true);
   delete question;
-  return answer == Answer::kAccepted ? Status() : why_not(answer, port_name);
+  return answer == PortAnswer::kAccepted ? Status() : connection_refused(answer, port_name);
 }
 
 /// At the root of MPI_Comm_accept: waits for a client that is still there.
 Status accept(Rank& self, const char* port_name, LeaderLink& link) {
   if (port_name == nullptr) return base::fail(MPI_ERR_PORT, "(port_name = NULL): it has no address");
   PortName name;
-  if (!parse(text_of(port_name), name)) return no_port(text_of(port_name));
+  if (!read_port_name(text_of(port_name), name)) return no_port(text_of(port_name));
   auto* const ports = static_cast<OpenPorts*>(self.ports.load(std::memory_order_acquire));
   if (name.job != job_name() || name.rank != self.number || ports == nullptr)
     return base::fail(MPI_ERR_PORT,
@@ -446,15 +167,15 @@ Status accept(Rank& self, const char* port_name, LeaderLink& link) {
                       text_of(port_name));
   for (;;) {
     Visitor visitor;
-    CLUMP_TRY(ports->next(name, visitor));
+    CLUMP_TRY(ports->table().next(name, visitor));
     const bool is_of_other_job = self.world.link != nullptr && self.world.link->is_place(visitor.rank);
-    const Answer answer = Answer::kAccepted;
+    const PortAnswer answer = PortAnswer::kAccepted;
     tell(self, visitor.rank, JobTag::kAnswer, visitor.question, as_bytes(answer));
     bool is_there = false;
     core::Operation operation;
     CLUMP_TRY(p2p::receive(job_address(self, visitor.rank, JobTag::kConfirm, visitor.question),
                            {&is_there, sizeof is_there, datatype::predefined(MPI_BYTE)}, operation));
-    ports->confirmed(visitor);
+    ports->table().confirmed(visitor);
     if (!is_there) continue;
     link = {self.comm_job.get(), visitor.rank, static_cast<int>(visitor.question), {}};
     if (is_of_other_job) link.place = self.world.link->hold(visitor.rank);
@@ -484,7 +205,8 @@ Status reach(const core::World& world, const net::link::PeerName& name, const st
     return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
                       "{}: it is of another job, and none can be connected to this one: {}", what, why);
   if (world.link == nullptr || name.job.id == 0)
-    return base::fail(MPI_ERR_UNSUPPORTED_OPERATION, "{}: it is of a job to which no other one can connect", what);
+    return base::fail(MPI_ERR_UNSUPPORTED_OPERATION, "{}: it is of a job to which no other one can connect",
+                      what);
   CLUMP_TRY(listen_to_jobs(world));
   const Status connected = world.link->connect(name, limit);
   if (!connected.ok()) return base::fail(MPI_ERR_PORT, "{}: {}", what, base::message_of(connected.code()));
@@ -504,13 +226,11 @@ Status open_port_for_jobs(Rank& self, std::string& name) {
     made.link = own.job;
     self.world.link->expect(1);
   }
-  name = ports_of(self).open(made).text();
+  name = ports_of(self).table().open(made).text();
   return {};
 }
 
-void close_port(Rank& self, const std::string& name) {
-  static_cast<void>(close_port(self, name.c_str()));
-}
+void close_port(Rank& self, const std::string& name) { static_cast<void>(close_port(self, name.c_str())); }
 
 Status accept_at_root(Rank& self, const char* port_name, LeaderLink& link) {
   return accept(self, port_name, link);
@@ -537,7 +257,7 @@ Status open_port(Rank& self, core::Info*, char* port_name) {
 
 Status close_port(Rank& self, const char* port_name) {
   PortName name;
-  if (!parse(text_of(port_name), name)) return no_port(text_of(port_name));
+  if (!read_port_name(text_of(port_name), name)) return no_port(text_of(port_name));
   auto* const ports = static_cast<OpenPorts*>(self.ports.load(std::memory_order_acquire));
   const bool is_own = name.job == job_name() && name.rank == self.number && ports != nullptr;
   if (is_own && ports->close(name)) {

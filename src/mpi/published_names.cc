@@ -1,14 +1,14 @@
 // Published names (MPI-5.0 section 11.8.4): the process of rank 0 of the job keeps them. Other processes ask
-// it in Rank::comm_job. With mpiexec --name-server, or the info key, it publishes them for all jobs of this user on
-// its machine, too (net/link/public_name.h).
+// it in Rank::comm_job. With mpiexec --name-server, or the info key, it publishes them for all jobs of this
+// user on its machine, too (net/link/public_name.h).
+#include <array>
 #include <cstring>
-#include <map>
-#include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "mpi/bodies.h"
+#include "mpi/dynamic/name_table.h"
 #include "mpi/job_service.h"
 #include "mpi/process.h"
 #include "net/link/link_channel.h"
@@ -21,51 +21,10 @@ namespace {
 using base::Status;
 using core::Rank;
 
-enum class Asks : std::uint32_t { kPublish, kLookUp, kUnpublish };
-enum class Outcome : std::uint32_t { kDone, kIsThere, kIsNotPublic, kUnknown, kOtherPort };
-
-/// Whether a text follows an outcome: the port, or a reason.
-bool has_text(Asks asks, Outcome outcome) {
-  return outcome == Outcome::kIsNotPublic || (asks == Asks::kLookUp && outcome == Outcome::kDone);
-}
-
-/// What is asked. In a message its texts follow it.
-struct NameRequest {
-  Asks asks = Asks::kLookUp;
-  std::uint32_t number = 0;
-  std::uint32_t service_bytes = 0, port_bytes = 0;
-  std::uint32_t is_public = 0;  ///< of kPublish: other jobs shall find it
-};
-constexpr std::size_t kMostName = kMostAsked - sizeof(NameRequest) - MPI_MAX_PORT_NAME;
-
 /// The names, in the process of rank 0.
 class Names final : public Listener::Owner {
  public:
-  /// `port`: where the result of kLookUp goes, and why kIsNotPublic.
-  Outcome serve(net::LinkChannel* link, Asks asks, bool is_public, std::string_view service, std::string& port) {
-    const std::lock_guard lock(mutex_);
-    const auto found = ports_.find(service);
-    if (asks == Asks::kPublish) {
-      if (found != ports_.end()) return Outcome::kIsThere;
-      if (is_public) {
-        if (const Status published = link->publish(service, port); !published.ok()) {
-          port = base::message_of(published.code());
-          return Outcome::kIsNotPublic;
-        }
-      }
-      ports_.emplace(service, port);
-      return Outcome::kDone;
-    }
-    if (found == ports_.end()) return Outcome::kUnknown;
-    if (asks == Asks::kLookUp) {
-      port = found->second;
-      return Outcome::kDone;
-    }
-    if (found->second != port) return Outcome::kOtherPort;
-    if (link != nullptr) link->unpublish(service);
-    ports_.erase(found);
-    return Outcome::kDone;
-  }
+  NameTable table;
 
   void asked(int rank, std::span<const std::byte> bytes) override {
     NameRequest question;
@@ -74,18 +33,14 @@ class Names final : public Listener::Owner {
     if (bytes.size() != sizeof question + question.service_bytes + question.port_bytes) return;
     const auto* const text = reinterpret_cast<const char*>(bytes.data() + sizeof question);
     std::string port(text + question.service_bytes, question.port_bytes);
-    const Outcome outcome = serve(rank_0->world.link.get(), question.asks, question.is_public != 0,
-                                  {text, question.service_bytes}, port);
+    const NameOutcome outcome = table.serve(rank_0->world.link.get(), question.call, question.is_public != 0,
+                                            {text, question.service_bytes}, port);
     std::string answer(reinterpret_cast<const char*>(&outcome), sizeof outcome);
-    if (has_text(question.asks, outcome)) answer += port;
+    if (has_text(question.call, outcome)) answer += port;
     tell(*rank_0, rank, JobTag::kAnswer, question.number, std::as_bytes(std::span(answer)));
   }
 
   Rank* rank_0 = nullptr;
-
- private:
-  std::mutex mutex_;  // no thread waits while it holds this
-  std::map<std::string, std::string, std::less<>> ports_;
 };
 
 Names& names() {
@@ -94,34 +49,27 @@ Names& names() {
 }
 
 /// Asks rank 0, or, in its process, does it.
-Status ask(Rank& self, Asks asks, std::string_view service, std::string& port, Outcome& outcome,
+Status ask(Rank& self, NameCall call, std::string_view service, std::string& port, NameOutcome& outcome,
            bool is_public = false) {
   if (self.world.ranks[0] != nullptr) {
-    outcome = names().serve(self.world.link.get(), asks, is_public, service, port);
+    outcome = names().table.serve(self.world.link.get(), call, is_public, service, port);
     return {};
   }
-  const NameRequest question{asks, next_question(), static_cast<std::uint32_t>(service.size()),
-                          static_cast<std::uint32_t>(port.size()), static_cast<std::uint32_t>(is_public)};
+  const NameRequest question{call, next_question(), static_cast<std::uint32_t>(service.size()),
+                             static_cast<std::uint32_t>(port.size()), static_cast<std::uint32_t>(is_public)};
   std::string message(reinterpret_cast<const char*>(&question), sizeof question);
   message.append(service).append(port);
   tell(self, 0, JobTag::kName, 0, std::as_bytes(std::span(message)));
-  std::array<char, sizeof(Outcome) + MPI_MAX_PORT_NAME> answer{};
+  std::array<char, sizeof(NameOutcome) + MPI_MAX_PORT_NAME> answer{};
   core::Operation operation;
   CLUMP_TRY(p2p::receive(job_address(self, 0, JobTag::kAnswer, question.number),
                          {answer.data(), static_cast<Count>(answer.size()), datatype::predefined(MPI_BYTE)},
                          operation));
   std::memcpy(&outcome, answer.data(), sizeof outcome);
-  if (has_text(asks, outcome))
+  if (has_text(call, outcome))
     port.assign(answer.data() + sizeof outcome,
                 static_cast<std::size_t>(operation.result.bytes) - sizeof outcome);
   return {};
-}
-
-Status check_service(const char* service_name, int error_class, std::string_view& service) {
-  service = {service_name, strnlen(service_name, kMostName + 1)};
-  if (!service.empty() && service.size() <= kMostName) return {};
-  return base::fail(error_class, "(service_name): it has {} characters; 1 to {} are allowed",
-                    service.empty() ? "no" : "more", kMostName);
 }
 
 /// Open MPI's programs ask by the key for what mpiexec --name-server gives.
@@ -142,49 +90,50 @@ void keep_names(Rank& rank) {
 
 Status publish_name(Rank& self, const char* service_name, core::Info* info, const char* port_name) {
   std::string_view service;
-  CLUMP_TRY(check_service(service_name, MPI_ERR_SERVICE, service));
+  CLUMP_TRY(read_service_name(service_name, MPI_ERR_SERVICE, service));
   std::string port = copy_of(port_name);
-  Outcome outcome{};
+  NameOutcome outcome{};
   const bool is_public = is_for_all_jobs(info);
   if (is_public && self.world.link == nullptr)
     return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
                       "(service_name = \"{}\"): no other job can connect to this one: {}", service,
                       why_no_other_jobs());
-  CLUMP_TRY(ask(self, Asks::kPublish, service, port, outcome, is_public));
-  if (outcome == Outcome::kDone) return {};
-  if (outcome == Outcome::kIsThere)
-    return base::fail(MPI_ERR_SERVICE,
-                      "(service_name = \"{}\"): it is published already: take another name, or MPI_Unpublish_name first",
-                      service);
+  CLUMP_TRY(ask(self, NameCall::kPublish, service, port, outcome, is_public));
+  if (outcome == NameOutcome::kDone) return {};
+  if (outcome == NameOutcome::kIsThere)
+    return base::fail(
+        MPI_ERR_SERVICE,
+        "(service_name = \"{}\"): it is published already: take another name, or MPI_Unpublish_name first",
+        service);
   return base::fail(MPI_ERR_SERVICE, "(service_name = \"{}\"): {}", service, port);
 }
 
 Status lookup_name(Rank& self, const char* service_name, core::Info*, char* port_name) {
   std::string_view service;
-  CLUMP_TRY(check_service(service_name, MPI_ERR_NAME, service));
+  CLUMP_TRY(read_service_name(service_name, MPI_ERR_NAME, service));
   std::string port;
-  Outcome outcome{};
-  CLUMP_TRY(ask(self, Asks::kLookUp, service, port, outcome));
-  if (outcome != Outcome::kDone) port = net::link::find_public_name(service);
-  if (port.empty())
-    return base::fail(MPI_ERR_NAME,
-                      "(service_name = \"{}\"): no rank of this job has published it, and none of a job on this "
-                      "machine that was started by mpiexec --name-server",
-                      service);
+  NameOutcome outcome{};
+  CLUMP_TRY(ask(self, NameCall::kLookUp, service, port, outcome));
+  if (outcome != NameOutcome::kDone && (port = net::link::find_public_name(service)).empty())
+    return base::fail(
+        MPI_ERR_NAME,
+        "(service_name = \"{}\"): no rank of this job has published it, and none of a job on this "
+        "machine that was started by mpiexec --name-server",
+        service);
   std::memcpy(port_name, port.c_str(), port.size() + 1);
   return {};
 }
 
 Status unpublish_name(Rank& self, const char* service_name, core::Info*, const char* port_name) {
   std::string_view service;
-  CLUMP_TRY(check_service(service_name, MPI_ERR_SERVICE, service));
+  CLUMP_TRY(read_service_name(service_name, MPI_ERR_SERVICE, service));
   std::string port = copy_of(port_name);
-  Outcome outcome{};
-  CLUMP_TRY(ask(self, Asks::kUnpublish, service, port, outcome));
-  if (outcome == Outcome::kDone) return {};
+  NameOutcome outcome{};
+  CLUMP_TRY(ask(self, NameCall::kUnpublish, service, port, outcome));
+  if (outcome == NameOutcome::kDone) return {};
   return base::fail(MPI_ERR_SERVICE, "(service_name = \"{}\"): {}", service,
-                    outcome == Outcome::kUnknown ? "no rank of this job has published it"
-                                                 : "it is published for another port_name");
+                    outcome == NameOutcome::kUnknown ? "no rank of this job has published it"
+                                                     : "it is published for another port_name");
 }
 
 }  // namespace clump::mpi

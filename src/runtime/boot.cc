@@ -23,6 +23,7 @@
 #include "rma/facts.h"
 #include "runtime/account.h"
 #include "runtime/connect.h"
+#include "runtime/hardware.h"
 #include "runtime/join.h"
 #include "runtime/links.h"
 
@@ -37,52 +38,6 @@ void abort_job(int rank, int code, const std::string& text) {
   failure.code = code;
   failure.text = text;
   host::fail_job(std::move(failure));
-}
-
-/// More than the cores of any node. The numbers of workers and resources are unique in the job: node *
-/// kInstances + number.
-constexpr int kInstances = 1 << 14;
-
-/// The home, and the host, of numbers that no rank of this job has.
-constexpr int kElsewhere = -1000000;
-bool is_elsewhere(const pmi::Job& job, int rank) {
-  return rank >= (job.has_room_to_join() ? job.first_of_others() : job.ranks());
-}
-
-/// The home of a rank: ranks with the same home take turns on one core. Ranks of another node share no home
-/// with ranks of this one. Where ranks are kernel threads, no rank keeps to a core: if there is a core for
-/// each, each has a home of its own; if not, the node's ranks share one.
-int home_of(const pmi::Job& job, int rank) {
-  if (is_elsewhere(job, rank)) return kElsewhere;
-  if (const int node = job.node_of(rank); node != job.node) return -1 - node;
-  if (!job.cores.empty()) return job.node * kInstances + job.worker_of(rank);
-  return job.spin ? rank : job.node * kInstances;
-}
-
-/// The hardware resources that the ranks run on, named as hwloc names them; mpiexec has read them from hwloc.
-/// Only workers keep to a core.
-std::vector<core::World::Resource> resources_of(const pmi::Job& job) {
-  std::vector<core::World::Resource> all{{"hwloc://Machine", {}}};
-  const int places = job.places_for_ranks();
-  const auto node_of = [&](int rank) { return is_elsewhere(job, rank) ? kElsewhere : job.node_of(rank); };
-  for (int rank = 0; rank < places; ++rank) all.front().instances.push_back(node_of(rank));
-  if (job.places.empty()) return all;
-  const auto add = [&](std::string name, std::int32_t pmi::Place::*number) {
-    core::World::Resource& added = all.emplace_back(core::World::Resource{std::move(name), {}});
-    for (int rank = 0; rank < places; ++rank) {
-      const bool is_here = node_of(rank) == job.node;
-      // Known for this node only. The numbers differ from those of all other nodes.
-      added.instances.push_back(
-          is_here ? job.node * kInstances + job.places[static_cast<std::size_t>(job.worker_of(rank))].*number
-                  : -1);
-    }
-  };
-  add("hwloc://Package", &pmi::Place::package);
-  add("hwloc://NUMANode", &pmi::Place::node);
-  if (const int level = job.places.front().cache_level; level != 0)
-    add(fmt::format("hwloc://L{}Cache", level), &pmi::Place::cache);
-  add("hwloc://Core", &pmi::Place::core);
-  return all;
 }
 
 /// Makes collectives use the rules in the environment, if it has any: in that of the first app, so that all

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,7 +12,7 @@
 #include "mpi/ports.h"
 #include "mpi/process.h"
 #include "net/link/link_channel.h"
-#include "pmi/rank_variables.h"
+#include "runtime/spawned_job.h"
 
 namespace clump {
 
@@ -90,29 +89,9 @@ std::string parent_port() { return host::job().parent_port; }
 base::Status start_job(const std::vector<Command>& commands, const std::string& parent_port,
                        void (*ended)(void* argument, int status), void* argument) {
   std::vector<std::string> words;
-  for (const Command& command : commands) {
-    if (!words.empty()) words.push_back(":");
-    words.insert(words.end(), {"-n", std::to_string(command.ranks), "-wdir", command.working_directory});
-    for (const std::string& entry : command.environment) {
-      // mpiexec passes on what it is started with: that of the first program.
-      const auto& first = commands.front().environment;
-      if (std::ranges::find(first, entry) != first.end()) continue;
-      const std::size_t end = entry.find('=');
-      words.insert(words.end(), {"-env", entry.substr(0, end), entry.substr(end + 1)});
-    }
-    words.push_back(command.path);
-    for (std::size_t i = 1; i < command.arguments.size(); ++i) {
-      if (command.arguments[i] == ":")
-        return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
-                          "(argv): \":\" as an argument of a program that is started as a process");
-      words.push_back(command.arguments[i]);
-    }
-  }
-  std::vector<std::string> environment = commands.front().environment;
-  const std::string start = fmt::format("{}=", pmi::kParentPortVariable);
-  std::erase_if(environment, [&](const std::string& entry) { return entry.starts_with(start); });
-  environment.push_back(fmt::format("{}={}", pmi::kParentPortVariable, parent_port));
-  const std::string wrong = host::start_mpiexec(std::move(words), environment, ended, argument);
+  CLUMP_TRY(mpiexec_words(commands, words));
+  const std::string wrong = host::start_mpiexec(
+      std::move(words), mpiexec_environment(commands.front(), parent_port), ended, argument);
   return wrong.empty() ? base::Status() : base::fail(MPI_ERR_SPAWN, "{}", wrong);
 }
 

@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 import cluster
-from cluster import LIMIT, PRTERUN, on, processes, send, set_link, tool
+from cluster import LIMIT, PRTERUN, mpiexec, on, processes, send, set_link, tool
 
 setUpModule = cluster.skip_without_hosts
 
@@ -42,6 +42,17 @@ class Cluster(cluster.Case):
         job = self.run_job("--host", "h0:1,h1:3,h2:2", "--map-by", "node", "-n", 6, "--tag-output", "hostname")
         self.assertEqual(job.returncode, 0, job)
         self.assertEqual(sorted(job.stdout.splitlines()), ["[0] h0", "[1] h1", "[2] h2", "[3] h1", "[4] h2", "[5] h1"])
+
+    def test_two_jobs_on_the_same_hosts_meet(self):
+        """Ranks of both that are on one host. A port of one job is none of the other's, although both have begun on the same host."""
+        words = ["--host", "h0,h1", "-n", 2, tool.program("meet")]
+        port = self.folder() / "port"
+        server = subprocess.Popen(mpiexec(*words, "accept", port, "alone"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(server.kill)
+        client = self.run_job(*words, "connect", port, "alone")
+        self.assertEqual((client.returncode, client.stdout), (0, "met\n"), client)
+        out, err = server.communicate(timeout=LIMIT)
+        self.assertEqual((server.returncode, out), (0, "met\n"), err)
 
     def test_programs_see_what_they_see_on_one_host(self):
         environment = {**os.environ, "LAUNCHER_A": "two words\nand a line"}

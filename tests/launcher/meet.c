@@ -195,7 +195,14 @@ int main(int argc, char** argv) {
   const char* const how = argc > 3 ? argv[3] : NULL;
   const int rounds = is(how, "rounds") ? 20 : 1;
   char port[MPI_MAX_PORT_NAME] = "";
-  const int root = size - 1;
+  int root = size - 1;
+  MPI_Comm comm = MPI_COMM_WORLD;
+  if (is(how, "alone")) { /* the last rank meets the other job by itself */
+    if (rank != root) return MPI_Finalize();
+    comm = MPI_COMM_SELF;
+    rank = root = 0;
+    size = 1;
+  }
   const int by_name = is(how, "name") || is(how, "scope");
   if (!is_client && rank == root) {
     CHECK_OK(MPI_Open_port(MPI_INFO_NULL, port));
@@ -220,8 +227,8 @@ int main(int argc, char** argv) {
       CHECK_OK(MPI_Info_create(&info));
       CHECK_OK(MPI_Info_set(info, "timeout", "1"));
     }
-    const int code = is_client ? MPI_Comm_connect(port, info, root, MPI_COMM_WORLD, &inter)
-                               : MPI_Comm_accept(port, MPI_INFO_NULL, root, MPI_COMM_WORLD, &inter);
+    const int code = is_client ? MPI_Comm_connect(port, info, root, comm, &inter)
+                               : MPI_Comm_accept(port, MPI_INFO_NULL, root, comm, &inter);
     if (code != MPI_SUCCESS) {
       char text[MPI_MAX_ERROR_STRING];
       int length, error_class;

@@ -3,12 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cstring>
-#include <map>
 #include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,6 +12,7 @@
 #include "coll/coll.h"
 #include "io/file.h"
 #include "mpi/check/checked_requests.h"
+#include "mpi/check/left_over_text.h"
 #include "p2p/buffered.h"
 #include "p2p/labelled.h"
 #include "p2p/matcher.h"
@@ -28,67 +25,9 @@ using base::Status;
 using core::Comm;
 using core::Rank;
 using datatype::Layout;
+using left_over::Kind;
+using left_over::Told;
 using Handles = core::Sites::Kind;
-
-/// What is told in one sentence, in the order in which it is told.
-enum class Kind : std::uint8_t {
-  kComm,
-  kGroup,
-  kDatatype,
-  kOp,
-  kErrhandler,
-  kInfo,
-  kKeyval,
-  kWindow,
-  kFile,
-  kBuffer,
-  kPersistent,
-  kRequest,
-  kProbed,
-  kReceive,
-  kFreedReceive,
-  kMessage,
-  kRemark,    ///< what stands in `words` is told as it is
-  kUncommon,  ///< the same of what is not wrong
-};
-struct Words {
-  const char *before, *one, *several, *of;
-};
-constexpr Words kWords[] = {
-    {"not freed", "communicator", "communicators", " of "},
-    {"not freed", "group", "groups", " of "},
-    {"not freed", "datatype", "datatypes", " of "},
-    {"not freed", "operation", "operations", " of "},
-    {"not freed", "error handler", "error handlers", " of "},
-    {"not freed", "info object", "info objects", " of "},
-    {"not freed", "attribute key", "attribute keys", " of "},
-    {"not freed", "window", "windows", " of "},
-    {"not closed", "file", "files", " of "},
-    {"not detached", "buffer", "buffers", " of "},
-    {"not freed", "persistent request", "persistent requests", " of "},
-    {"not completed", "request", "requests", " of "},
-    {"not received", "message", "messages", " of "},
-    {"got no message for", "receive", "receives", ": "},
-    {"freed, before a message came,", "receive", "receives", ": "},
-    {"not received", "message", "messages", ""},
-};
-const Words& words_of(Kind kind) { return kWords[static_cast<std::size_t>(kind)]; }
-
-/// Something of a rank's, so many times. Is sent as it is, with the texts behind it.
-struct Finding {
-  Kind kind{};
-  int rank = 0;
-  int source = -1;  ///< of a message: the rank that has sent it
-  int count = 0;
-  int origin = 0;  ///< length of the text that says which call has made it
-  int words = 0;   ///< length of the text that tells more, of messages and receives
-};
-
-struct Told {
-  Finding head;
-  std::string origin;  ///< "MPI_Isend at solver.c:12"
-  std::string words;   ///< "MPI_Isend(4 x MPI_INT, tag 7, MPI_COMM_WORLD) at solver.c:12"
-};
 
 /// All that one rank finds.
 class Findings {
@@ -292,31 +231,6 @@ Status wait_for_messages(Comm& comm) {
   return {};
 }
 
-std::string encode(const std::vector<Told>& all) {
-  std::string bytes;
-  for (const Told& told : all) {
-    Finding head = told.head;
-    head.origin = static_cast<int>(told.origin.size());
-    head.words = static_cast<int>(told.words.size());
-    bytes.append(reinterpret_cast<const char*>(&head), sizeof head).append(told.origin).append(told.words);
-  }
-  return bytes;
-}
-
-std::vector<Told> decode(std::string_view bytes) {
-  std::vector<Told> all;
-  while (!bytes.empty()) {
-    Told& told = all.emplace_back();
-    std::memcpy(&told.head, bytes.data(), sizeof told.head);
-    bytes.remove_prefix(sizeof told.head);
-    told.origin = bytes.substr(0, static_cast<std::size_t>(told.head.origin));
-    bytes.remove_prefix(told.origin.size());
-    told.words = bytes.substr(0, static_cast<std::size_t>(told.head.words));
-    bytes.remove_prefix(told.words.size());
-  }
-  return all;
-}
-
 /// What all ranks have found, at rank 0.
 Status gather(Comm& comm, const std::string& mine, std::string& all) {
   const datatype::Datatype* const number = datatype::predefined(MPI_COUNT);
@@ -333,63 +247,6 @@ Status gather(Comm& comm, const std::string& mine, std::string& all) {
                           {all.data(), coll::Numbers(sizes.data()), coll::Numbers(places.data()), byte}, 0));
 }
 
-/// A request of a send whose message nobody has received: the message is told, so not the request.
-void forget_told_twice(std::vector<Told>& all) {
-  for (const Told& message : all) {
-    if (message.head.kind != Kind::kMessage) continue;
-    for (Told& request : all)
-      if (request.head.kind == Kind::kRequest && request.head.rank == message.head.source &&
-          request.origin == message.origin)
-        request.head.count = std::max(0, request.head.count - message.head.count);
-  }
-  std::erase_if(all, [](const Told& told) { return told.head.count == 0; });
-}
-
-/// "rank 3", "ranks 0-2,5".
-std::string ranks_text(const std::set<int>& ranks) {
-  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
-  for (auto at = ranks.begin(); at != ranks.end();) {
-    const int first = *at;
-    int last = first;
-    while (++at != ranks.end() && *at == last + 1) last = *at;
-    if (first != *ranks.begin()) text += ',';
-    text += fmt::format("{}", first);
-    if (last > first) text += fmt::format("{}{}", last > first + 1 ? '-' : ',', last);
-  }
-  return text;
-}
-
-/// A sentence for what several ranks have in common.
-std::string sentence(const Told& told, const std::set<int>& ranks, const std::set<int>& sources) {
-  if (told.head.kind == Kind::kRemark) return fmt::format("\n  {} {}", ranks_text(ranks), told.words);
-  if (told.head.kind == Kind::kUncommon) return fmt::format("\n  {}: {}", ranks_text(ranks), told.words);
-  const Words& words = words_of(told.head.kind);
-  std::string text = fmt::format(
-      "\n  {} {} {} {} {}{}", ranks_text(ranks), ranks.size() == 1 ? "has" : "have", words.before,
-      told.head.count, told.head.count == 1 ? words.one : words.several, ranks.size() == 1 ? "" : " each");
-  if (told.head.kind == Kind::kMessage)
-    text += sources.contains(-1) ? ": " : fmt::format(" of {}: ", ranks_text(sources));
-  return text + words.of + (told.words.empty() ? told.origin : told.words);
-}
-
-/// A line for each: equal ones of several ranks once.
-std::string text_of(const std::vector<Told>& all) {
-  struct Group {
-    const Told* told;
-    std::set<int> ranks, sources;
-  };
-  std::map<std::tuple<Kind, std::string, std::string, int>, Group> groups;
-  for (const Told& told : all) {
-    Group& group = groups[{told.head.kind, told.origin, told.words, told.head.count}];
-    group.told = &told;
-    group.ranks.insert(told.head.rank);
-    group.sources.insert(told.head.source);
-  }
-  std::string text;
-  for (const auto& [key, group] : groups) text += sentence(*group.told, group.ranks, group.sources);
-  return text;
-}
-
 /// At once, so that no other rank's output gets in between.
 void say(const std::string& text) { static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size())); }
 
@@ -403,7 +260,7 @@ void say_uncommon(std::vector<Told>& all) {
   });
   if (!uncommon.empty())
     say("check: this is taken here, but the standard does not have it, so not every library may:" +
-        text_of(uncommon) + '\n');
+        left_over::text_of(uncommon) + '\n');
 }
 
 }  // namespace
@@ -415,12 +272,12 @@ Status tell_left_over(Rank& self) {
   findings.look_at_freed_receives();
   CLUMP_TRY(wait_for_messages(comm));
   std::string bytes;
-  CLUMP_TRY(gather(comm, encode(findings.look()), bytes));
-  std::vector<Told> all = decode(bytes);
+  CLUMP_TRY(gather(comm, left_over::encode(findings.look()), bytes));
+  std::vector<Told> all = left_over::decode(bytes);
   say_uncommon(all);
-  forget_told_twice(all);
+  left_over::forget_told_twice(all);
   if (all.empty()) return {};
-  const std::string text = text_of(all);
+  const std::string text = left_over::text_of(all);
   if (self.world.checks == core::Checks::kFail)
     return base::fail(MPI_ERR_OTHER, "this is left (mpiexec --check=error):{}", text);
   say("check: this is left at MPI_Finalize:" + text + '\n');

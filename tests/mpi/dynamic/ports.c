@@ -124,6 +124,11 @@ static void names(void) {
   CHECK_OK(MPI_Unpublish_name(name, MPI_INFO_NULL, port));
   CHECK_CLASS(MPI_Lookup_name(name, MPI_INFO_NULL, found), MPI_ERR_NAME);
   CHECK_CLASS(MPI_Publish_name("", MPI_INFO_NULL, port), MPI_ERR_SERVICE);
+  /* Any text can be published, also one without characters. */
+  CHECK_OK(MPI_Publish_name(name, MPI_INFO_NULL, ""));
+  CHECK_OK(MPI_Lookup_name(name, MPI_INFO_NULL, found));
+  CHECK_STR(found, "");
+  CHECK_OK(MPI_Unpublish_name(name, MPI_INFO_NULL, ""));
   CHECK_OK(MPI_Close_port(port));
 }
 

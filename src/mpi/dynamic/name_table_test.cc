@@ -1,0 +1,127 @@
+#include "mpi/dynamic/name_table.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/test_failure.h"
+#include "net/link/link_channel.h"
+#include "net/link/public_name.h"
+
+namespace clump::mpi {
+namespace {
+
+NameOutcome publish(NameTable& table, std::string_view service, std::string port,
+                    net::LinkChannel* link = nullptr) {
+  return table.serve(link, NameCall::kPublish, link != nullptr, service, port);
+}
+
+/// The port that a name has; empty: none.
+std::string look_up(NameTable& table, std::string_view service) {
+  std::string port;
+  const NameOutcome outcome = table.serve(nullptr, NameCall::kLookUp, false, service, port);
+  EXPECT_EQ(outcome, port.empty() ? NameOutcome::kUnknown : NameOutcome::kDone);
+  return port;
+}
+
+NameOutcome unpublish(NameTable& table, std::string_view service, std::string port,
+                      net::LinkChannel* link = nullptr) {
+  return table.serve(link, NameCall::kUnpublish, false, service, port);
+}
+
+TEST(NameTable, KeepsANameUntilItIsTakenBack) {
+  NameTable table;
+  EXPECT_EQ(look_up(table, "a"), "");
+  EXPECT_EQ(publish(table, "a", "port 1"), NameOutcome::kDone);
+  EXPECT_EQ(publish(table, "b", "port 1"), NameOutcome::kDone) << "a port may have several names";
+  EXPECT_EQ(look_up(table, "a"), "port 1");
+  EXPECT_EQ(unpublish(table, "a", "port 1"), NameOutcome::kDone);
+  EXPECT_EQ(look_up(table, "a"), "");
+  EXPECT_EQ(look_up(table, "b"), "port 1");
+  EXPECT_EQ(publish(table, "a", "port 2"), NameOutcome::kDone);
+  EXPECT_EQ(look_up(table, "a"), "port 2");
+}
+
+TEST(NameTable, GivesANameOnce) {
+  NameTable table;
+  EXPECT_EQ(publish(table, "a", "port 1"), NameOutcome::kDone);
+  EXPECT_EQ(publish(table, "a", "port 1"), NameOutcome::kIsThere);
+  EXPECT_EQ(publish(table, "a", "port 2"), NameOutcome::kIsThere);
+  EXPECT_EQ(look_up(table, "a"), "port 1");
+  EXPECT_EQ(publish(table, "a ", "port 2"), NameOutcome::kDone) << "another name";
+}
+
+TEST(NameTable, TakesBackWhatWasPublishedForThisPort) {
+  NameTable table;
+  EXPECT_EQ(unpublish(table, "a", "port 1"), NameOutcome::kUnknown);
+  ASSERT_EQ(publish(table, "a", "port 1"), NameOutcome::kDone);
+  EXPECT_EQ(unpublish(table, "a", "port 2"), NameOutcome::kOtherPort);
+  EXPECT_EQ(look_up(table, "a"), "port 1");
+}
+
+/// A job that others can connect to.
+class LinkedJob {
+ public:
+  LinkedJob() {
+    net::LinkChannel::Setup setup;
+    setup.job = {.id = 1, .token = 2};
+    setup.first_place = 1;
+    setup.places = 1;
+    link = std::make_unique<net::LinkChannel>(std::move(setup));
+  }
+  std::unique_ptr<net::LinkChannel> link;
+  NameTable table;
+};
+
+TEST(NameTable, PublishesForAllJobs) {
+  const std::string name = "unit test of name_table, process " + std::to_string(::getpid());
+  LinkedJob one, other;
+  EXPECT_EQ(publish(one.table, name, "port 1", one.link.get()), NameOutcome::kDone);
+  EXPECT_EQ(net::link::find_public_name(name), "port 1");
+
+  std::string text = "port 2";
+  EXPECT_EQ(other.table.serve(other.link.get(), NameCall::kPublish, true, name, text),
+            NameOutcome::kIsNotPublic);
+  EXPECT_EQ(text, "another job on this machine has published it: take another name");
+  EXPECT_EQ(look_up(other.table, name), "") << "what failed leaves nothing behind";
+
+  EXPECT_EQ(unpublish(one.table, name, "port 1", one.link.get()), NameOutcome::kDone);
+  EXPECT_EQ(net::link::find_public_name(name), "");
+  EXPECT_EQ(publish(other.table, name, "port 2", other.link.get()), NameOutcome::kDone);
+  EXPECT_EQ(net::link::find_public_name(name), "port 2");
+}
+
+TEST(NameTable, TellsWhichAnswersHaveATextBehindThem) {
+  EXPECT_TRUE(has_text(NameCall::kLookUp, NameOutcome::kDone));
+  EXPECT_TRUE(has_text(NameCall::kPublish, NameOutcome::kIsNotPublic));
+  EXPECT_FALSE(has_text(NameCall::kPublish, NameOutcome::kDone));
+  EXPECT_FALSE(has_text(NameCall::kUnpublish, NameOutcome::kDone));
+  EXPECT_FALSE(has_text(NameCall::kLookUp, NameOutcome::kUnknown));
+}
+
+base::Failure outcome_of_name(const std::string& name) {
+  std::string_view service;
+  const base::Failure failure = base::failure(read_service_name(name.c_str(), MPI_ERR_SERVICE, service));
+  EXPECT_TRUE(failure != base::kNoFailure || service == name);
+  return failure;
+}
+
+TEST(ServiceName, IsAsLongAsAQuestionHasRoom) {
+  EXPECT_EQ(outcome_of_name("a"), base::kNoFailure);
+  EXPECT_EQ(outcome_of_name(std::string(kMostServiceName, 'x')), base::kNoFailure);
+  EXPECT_EQ(sizeof(NameRequest) + kMostServiceName + MPI_MAX_PORT_NAME, kMostAsked);
+  const std::string most = std::to_string(kMostServiceName);
+  EXPECT_EQ(outcome_of_name(std::string(kMostServiceName + 1, 'x')),
+            (base::Failure{MPI_ERR_SERVICE,
+                           "(service_name): it has more characters; 1 to " + most + " are allowed"}));
+  EXPECT_EQ(outcome_of_name(""),
+            (base::Failure{MPI_ERR_SERVICE,
+                           "(service_name): it has no characters; 1 to " + most + " are allowed"}));
+}
+
+}  // namespace
+}  // namespace clump::mpi

@@ -1,0 +1,19 @@
+// How ranks that are started as a job of their own (MPI_Comm_spawn) are told to mpiexec.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "mpi/process.h"
+
+namespace clump {
+
+/// What stands behind the name of mpiexec. Fails with MPI_ERR_UNSUPPORTED_OPERATION for an argument that
+/// mpiexec would take for its own.
+base::Status mpiexec_words(const std::vector<mpi::Command>& commands, std::vector<std::string>& words);
+
+/// The environment of mpiexec: that of the first program, and the port to which the ranks connect.
+std::vector<std::string> mpiexec_environment(const mpi::Command& first, const std::string& parent_port);
+
+}  // namespace clump

@@ -1,0 +1,59 @@
+#include "runtime/spawned_job.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/test_failure.h"
+
+namespace clump {
+namespace {
+
+using Words = std::vector<std::string>;
+
+mpi::Command command(const std::string& path, Words arguments, Words environment, int ranks = 1) {
+  arguments.insert(arguments.begin(), "argv0");
+  return {path, arguments, environment, "/work dir", ranks};
+}
+
+Words words_of(const std::vector<mpi::Command>& commands) {
+  Words words;
+  EXPECT_EQ(base::failure(mpiexec_words(commands, words)), base::kNoFailure);
+  return words;
+}
+
+TEST(SpawnedJob, IsACommandLineOfMpiexec) {
+  EXPECT_EQ(words_of({command("/bin/a", {"1", "", "two words"}, {"A=1"}, 3)}),
+            (Words{"-n", "3", "-wdir", "/work dir", "/bin/a", "1", "", "two words"}));
+  EXPECT_EQ(words_of({command("/bin/a", {}, {}), command("/bin/b", {"-n"}, {}, 2)}),
+            (Words{"-n", "1", "-wdir", "/work dir", "/bin/a", ":", "-n", "2", "-wdir", "/work dir", "/bin/b",
+                   "-n"}));
+}
+
+TEST(SpawnedJob, PassesOnWhatMpiexecIsNotStartedWith) {
+  EXPECT_EQ(
+      words_of({command("/bin/a", {}, {"A=1", "B=2"}), command("/bin/b", {}, {"B=2", "A=x=y", "EMPTY="})}),
+      (Words{"-n", "1", "-wdir", "/work dir", "/bin/a", ":", "-n", "1", "-wdir", "/work dir", "-env", "A",
+             "x=y", "-env", "EMPTY", "", "/bin/b"}));
+  EXPECT_EQ(
+      words_of({command("/bin/a", {}, {}), command("/bin/b", {}, {"no variable"})}),
+      (Words{"-n", "1", "-wdir", "/work dir", "/bin/a", ":", "-n", "1", "-wdir", "/work dir", "/bin/b"}));
+}
+
+TEST(SpawnedJob, RefusesAnArgumentThatMpiexecWouldTakeForItsOwn) {
+  Words words;
+  EXPECT_EQ(base::failure(mpiexec_words({command("/bin/a", {"x", ":"}, {})}, words)),
+            (base::Failure{MPI_ERR_UNSUPPORTED_OPERATION,
+                           "(argv): \":\" as an argument of a program that is started as a process"}));
+  EXPECT_EQ(words_of({command("/bin/a", {"::", ":x"}, {})}).back(), ":x");
+}
+
+TEST(SpawnedJob, KnowsThePortOfThoseWhoStartIt) {
+  EXPECT_EQ(mpiexec_environment(
+                command("/bin/a", {}, {"A=1", "CLUMP_PARENT_PORT=old", "CLUMP_PARENT_PORTS=x"}), "new"),
+            (Words{"A=1", "CLUMP_PARENT_PORTS=x", "CLUMP_PARENT_PORT=new"}));
+}
+
+}  // namespace
+}  // namespace clump
