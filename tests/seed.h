@@ -1,8 +1,7 @@
 /* The seed of a test that draws numbers. It is the same in each run, so that a failure is the failure of a
    change. The environment variable CLUMP_TEST_SEED sets another one: a number repeats a run, and `random`
-   draws one, as
-   ./dev test --nightly does. The seed that is used is printed. Plain C11 and C++; seed_of_ranks.h is for MPI
-   programs, and tests/launcher/seed.py the same in Python. */
+   draws one, as ./dev test --nightly does. The seed that is used is printed. Plain C11 and C++;
+   seed_of_ranks.h is for MPI programs, and tests/launcher/seed.py the same in Python. */
 #ifndef CLUMP_TESTS_SEED_H
 #define CLUMP_TESTS_SEED_H
 

@@ -103,7 +103,9 @@ base::Status take_job(int descriptor, int process, int node) {
 /// A program with the rights of its file does not obey the variables of whatever has started it as a rank.
 void tell_that_it_is_no_rank(char** environment) {
   const auto is_set = [&](const char* name) { return value_of(environment, name) != nullptr; };
-  if (!is_set("CLUMP_JOB_FD") && !is_set("PMIX_NAMESPACE") && !is_set("PMI_FD")) return;
+  if (!is_set("CLUMP_JOB_FD") && !is_set("PMIX_NAMESPACE") && !is_set("PMI_FD") &&
+      !find_foreign_launcher(environment))
+    return;
   const std::string line = fmt::format(
       "clump: {} has the rights of its file (set-user-ID, set-group-ID or capabilities), so it obeys no "
       "variable of its environment and is a job of one rank: start it without these rights to have it in the "

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -19,7 +20,10 @@ constexpr off_t kMostBytes = 1 << 30;  // a process has 9, and a program its env
 
 base::Status read_all(int descriptor, std::string& bytes) {
   struct stat info {};
-  if (::fstat(descriptor, &info) != 0 || info.st_size > kMostBytes)
+  if (::fstat(descriptor, &info) != 0)
+    return base::fail(MPI_ERR_ARG, "the description of the job (CLUMP_JOB_FD={}): {}", descriptor,
+                      std::strerror(errno));
+  if (info.st_size > kMostBytes)
     return base::fail(MPI_ERR_ARG, "the description of the job (CLUMP_JOB_FD={}) has {} bytes: more than {}",
                       descriptor, info.st_size, kMostBytes);
   bytes.resize(static_cast<std::size_t>(info.st_size));

@@ -58,14 +58,14 @@ class Networks(cluster.Case):
         self.addCleanup(subprocess.run, on("h0", "sh", "-c", f"echo {before} >{ports}"), check=True)
         subprocess.run(on("h0", "sh", "-c", f"echo {FIRST} {LAST} >{ports}"), check=True)
         self.rogue = subprocess.Popen(on("h1", sys.executable, "-c", ROGUE, SHARED, FIRST, LAST), stdout=subprocess.PIPE, text=True)
-        self.jobs = []
+        self.jobs = [self.rogue]
+        self.addCleanup(self.end_jobs)
         self.assertEqual(self.rogue.stdout.readline(), "listens\n")
 
-    def tearDown(self) -> None:
-        for one in (*self.jobs, self.rogue):
+    def end_jobs(self) -> None:
+        for one in self.jobs:
             one.kill()
             one.communicate()
-        super().tearDown()
 
     def assert_nobody_called(self) -> None:
         """But this test, at last: so the other user's process does listen, and has told of all before."""

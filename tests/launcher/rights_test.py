@@ -56,6 +56,10 @@ class Secure(tool.Case):
         env = {"PMI_SIZE": "4", "PMI_RANK": "1", "PMI_FD": "0"}
         self.assertIn("PMI", run(PROGRAM, env=env).stderr)
         self.assertIn("is a job of one rank", self.obeys_nothing(env))
+        for env in ({"PMI_SIZE": "8", "PMI_RANK": "1"}, {"OMPI_COMM_WORLD_SIZE": "4"}, {"SLURM_STEP_NUM_TASKS": "8"}, {"PMI_ID": "1", "PMI_PORT": "h:1"}):
+            with self.subTest(env):
+                self.assertIn("started it", run(PROGRAM, env=env).stderr)
+                self.assertIn("is a job of one rank", self.obeys_nothing(env))
         env = {"CLUMP_NO_MPI": "for a reason"}
         self.assertIn("for a reason", run(PROGRAM, env=env).stderr)
         self.assertEqual(self.obeys_nothing(env), "")

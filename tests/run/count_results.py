@@ -11,6 +11,7 @@ Exit code 1 if a test failed, if a file is missing (its ctest did not get as far
 
 import argparse
 import collections
+import re
 import signal
 import sys
 import xml.etree.ElementTree
@@ -18,11 +19,13 @@ from pathlib import Path
 
 
 def outcome(case):
-    """passed, failed or skipped: ctest gives status="run" to what passed, "fail" to what failed."""
+    """passed, failed or skipped: ctest gives status="run" to what passed, "fail" to what failed, "notrun" to what skipped itself and to what is not built."""
     status = case.get("status")
     if status == "run":
         return "passed"
-    return "failed" if status == "fail" else "skipped"
+    skipped = case.find("skipped")
+    is_missing = skipped is not None and re.search("Required Files Missing|Unable to find executable", skipped.get("message", ""))
+    return "failed" if status == "fail" or is_missing else "skipped"
 
 
 def kind(name):
@@ -80,7 +83,7 @@ def main(words):
             seconds[build][name] = core_seconds(options.builds / build / "core-seconds", name)
             if result == "failed":
                 failed.append(f"failed: {name} (build/{build})")
-            elif name in second:
+            elif name in second and result == "passed":
                 unsteady.append(f"  {name} (build/{build}): {result} alone")
     for build, times in seconds.items():
         print_seconds(build, times)

@@ -53,6 +53,10 @@ class CountResults(unittest.TestCase):
         self.assertEqual(lines[0], "core-seconds of the 4 tests of build/release: 5: mpi.p2p 3, hosts.rma 2, image 0")
         self.assertTrue(lines[1].startswith("  most: mpi.p2p.a.2 2.0, mpi.rma.b.16.hosts4 2.0, mpi.p2p.a.2.threads 1.0"), lines[1])
 
+    def test_what_is_not_built_has_failed(self):
+        report = '<testsuite><testcase name="a" status="run"/><testcase name="b" status="notrun"><skipped message="Required Files Missing"/></testcase></testsuite>'
+        self.assertEqual(self.count(release=report)[1][-2:], ["failed: b (build/release)", "1 passed, 1 failed"])
+
     def test_nothing_ran(self):
         self.assertEqual(self.count(release=junit())[0], 1)
 

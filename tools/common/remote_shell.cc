@@ -42,6 +42,9 @@ base::Status find_remote_shell(const std::string& text, std::vector<std::string>
 base::Status find_prterun(std::string& path) {
   if (const char* const named = std::getenv("CLUMP_PRTERUN")) {
     path = named;
+    // A name alone would be that of a file in the working folder.
+    if (path.find('/') == path.npos)
+      return base::fail(MPI_ERR_SPAWN, "CLUMP_PRTERUN={}: give the path of prterun, with its folder", named);
     if (::access(named, X_OK) == 0) return {};
     return base::fail(MPI_ERR_SPAWN, "CLUMP_PRTERUN={}: {}", named, std::strerror(errno));
   }

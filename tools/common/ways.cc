@@ -15,6 +15,8 @@ namespace clump::tools {
 
 namespace {
 
+constexpr const char* kUnknownNetwork = "unknown";
+
 bool has(const std::vector<std::string>& all, const std::string& one) {
   return std::ranges::find(all, one) != all.end();
 }
@@ -25,7 +27,7 @@ std::string own_network() {
   std::string boot;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
   struct stat info {};
-  if (boot.empty() || ::stat("/proc/self/ns/net", &info) != 0) return "unknown";
+  if (boot.empty() || ::stat("/proc/self/ns/net", &info) != 0) return kUnknownNetwork;
   return fmt::format("{}.{}", boot, info.st_ino);
 }
 
@@ -36,7 +38,7 @@ Self know_self() {
 
 std::vector<std::string> ways_back(const Self& self, std::vector<std::string> addresses,
                                    const std::string& network) {
-  if (network == self.network) return addresses;
+  if (network == self.network && network != kUnknownNetwork) return addresses;
   std::erase_if(addresses,
                 [&](const std::string& one) { return is_loopback(one) || has(self.addresses, one); });
   std::istringstream in(self.ssh_connection);

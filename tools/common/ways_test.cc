@@ -25,6 +25,12 @@ TEST(WaysBack, AreAllAddressesOnTheHostThatHasThem) {
   EXPECT_EQ(ways_back(kSelf, all, "here"), all);
 }
 
+TEST(WaysBack, AreNoSharedOnesWhereTheKernelDoesNotTellTheNetwork) {
+  Self self = kSelf;
+  self.network = "unknown";
+  EXPECT_EQ(ways_back(self, {"172.17.0.1", "127.0.0.1"}, "unknown"), Strings{});
+}
+
 TEST(WaysBack, TakeTheAddressThatSshdHasSeen) {
   Self self = kSelf;
   self.ssh_connection = "10.1.0.1 40000 10.0.0.2 22";

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -71,28 +70,29 @@ class LinkedJob {
     setup.job = {.id = 1, .token = 2};
     setup.first_place = 1;
     setup.places = 1;
-    link = std::make_unique<net::LinkChannel>(std::move(setup));
+    link = new net::LinkChannel(std::move(setup));  // its thread never ends
   }
-  std::unique_ptr<net::LinkChannel> link;
+  net::LinkChannel* link;
   NameTable table;
 };
 
 TEST(NameTable, PublishesForAllJobs) {
   const std::string name = "unit test of name_table, process " + std::to_string(::getpid());
   LinkedJob one, other;
-  EXPECT_EQ(publish(one.table, name, "port 1", one.link.get()), NameOutcome::kDone);
+  EXPECT_EQ(publish(one.table, name, "port 1", one.link), NameOutcome::kDone);
   EXPECT_EQ(net::link::find_public_name(name), "port 1");
 
   std::string text = "port 2";
-  EXPECT_EQ(other.table.serve(other.link.get(), NameCall::kPublish, true, name, text),
+  EXPECT_EQ(other.table.serve(other.link, NameCall::kPublish, true, name, text),
             NameOutcome::kIsNotPublic);
   EXPECT_EQ(text, "another job on this machine has published it: take another name");
   EXPECT_EQ(look_up(other.table, name), "") << "what failed leaves nothing behind";
 
-  EXPECT_EQ(unpublish(one.table, name, "port 1", one.link.get()), NameOutcome::kDone);
+  EXPECT_EQ(unpublish(one.table, name, "port 1", one.link), NameOutcome::kDone);
   EXPECT_EQ(net::link::find_public_name(name), "");
-  EXPECT_EQ(publish(other.table, name, "port 2", other.link.get()), NameOutcome::kDone);
+  EXPECT_EQ(publish(other.table, name, "port 2", other.link), NameOutcome::kDone);
   EXPECT_EQ(net::link::find_public_name(name), "port 2");
+  EXPECT_EQ(unpublish(other.table, name, "port 2", other.link), NameOutcome::kDone);
 }
 
 TEST(NameTable, TellsWhichAnswersHaveATextBehindThem) {

@@ -1,8 +1,11 @@
 #include "mpi/dynamic/port_table.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <chrono>
+#include <fstream>
 #include <optional>
 #include <set>
 #include <string>
@@ -104,15 +107,27 @@ TEST(PortTable, ForgetsWhomAProcessTakesAway) {
   EXPECT_EQ(table.forget(8), (Visitors{{8, 3}}));
 }
 
+/// Returns once the kernel thread sleeps.
+void wait_until_asleep(const std::atomic<int>& thread) {
+  for (std::string state; state != "S"; std::this_thread::yield()) {
+    std::ifstream in("/proc/self/task/" + std::to_string(thread.load()) + "/stat");
+    std::string number, name;
+    in >> number >> name >> state;
+  }
+}
+
 TEST(PortTable, GivesAClientToAThreadThatWaits) {
   PortTable table;
   const PortName port = table.open({});
   Visitor first, second;
   base::Failure outcome;
+  std::atomic<int> thread{0};
   std::thread acceptor([&] {
+    thread = ::gettid();
     outcome = base::failure(table.next(port, first));
     static_cast<void>(table.next(port, second));
   });
+  wait_until_asleep(thread);
   EXPECT_EQ(table.ask(5, question_at(port, 7)), std::nullopt);
   EXPECT_EQ(table.ask(6, question_at(port, 8)), std::nullopt);
   acceptor.join();

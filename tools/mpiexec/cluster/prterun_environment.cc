@@ -56,8 +56,11 @@ bool limit_network(const std::vector<std::string>& interfaces) {
   // PRRTE knows them by these names, too.
   for (const char* const chosen :
        {kNetworkVariable, "PRTE_MCA_prte_if_exclude", "PRTE_MCA_oob_tcp_if_include",
-        "PRTE_MCA_oob_tcp_include", "PRTE_MCA_oob_tcp_if_exclude", "PRTE_MCA_oob_tcp_exclude"})
-    if (std::getenv(chosen) != nullptr) return false;
+        "PRTE_MCA_oob_tcp_include", "PRTE_MCA_oob_tcp_if_exclude", "PRTE_MCA_oob_tcp_exclude"}) {
+    const char* const value = std::getenv(chosen);
+    if (value != nullptr && *value != '\0') return false;
+    ::unsetenv(chosen);  // an empty one ends PRRTE by SIGSEGV
+  }
   const std::string name = network_for_prrte(interfaces);
   if (!name.empty()) ::setenv(kNetworkVariable, name.c_str(), 1);
   return true;

@@ -61,11 +61,12 @@ TEST(NetworkForPrrte, IsSetUnlessTheUserHasChosen) {
   ::setenv("PRTE_MCA_oob_tcp_if_exclude", "docker0", 1);
   EXPECT_FALSE(limit_network({"eth0"}));
   EXPECT_EQ(std::getenv("PRTE_MCA_prte_if_include"), nullptr);
-  ::unsetenv("PRTE_MCA_oob_tcp_if_exclude");
+  ::setenv("PRTE_MCA_oob_tcp_if_exclude", "", 1);  // chooses nothing
   EXPECT_TRUE(limit_network({"lo"}));
   EXPECT_EQ(std::getenv("PRTE_MCA_prte_if_include"), nullptr) << "PRRTE would find none";
   EXPECT_TRUE(limit_network({"eth0"}));
   EXPECT_STREQ(std::getenv("PRTE_MCA_prte_if_include"), "eth0");
+  EXPECT_EQ(std::getenv("PRTE_MCA_oob_tcp_if_exclude"), nullptr);
   EXPECT_FALSE(limit_network({"eth1"}));
   EXPECT_STREQ(std::getenv("PRTE_MCA_prte_if_include"), "eth0");
   ::unsetenv("PRTE_MCA_prte_if_include");
