@@ -70,6 +70,29 @@ base::Status group_of(const core::World& world, const Introduction& told, core::
   return {};
 }
 
+/// Ranks of other jobs reach those on their own host only: if there are some in the groups, all ranks of this
+/// job have to be on one.
+base::Status check_hosts(const core::World& world, const Group& local, const Group& remote) {
+  bool has_others = false;
+  int first = -1, elsewhere = -1;
+  for (const Group* const group : {&local, &remote})
+    for (int rank = 0; rank < group->size(); ++rank) {
+      const int number = group->world_rank(rank);
+      if (world.link->is_place(number))
+        has_others = true;
+      else if (first < 0)
+        first = number;
+      else if (world.node_of(number) != world.node_of(first))
+        elsewhere = number;
+    }
+  if (!has_others || elsewhere < 0) return {};
+  return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
+                    "rank {} of this job is on another host than rank {}, and ranks of another job can be "
+                    "connected to those of one host only: use a communicator of such ranks "
+                    "(MPI_Comm_split_type with MPI_COMM_TYPE_SHARED)",
+                    elsewhere, first);
+}
+
 /// Whether the proposal of contexts of the first of two groups counts: that of the group whose rank 0 comes
 /// first, but that no other job has if only one of the two knows of other jobs.
 bool first_counts(const Introduction& ours, const Introduction& theirs, bool is_first) {
@@ -98,7 +121,8 @@ base::Status meet(core::World& world, const LeaderLink& link, const Group& local
   CLUMP_TRY(swap(link, ours.ranks, theirs.ranks));
   std::vector<net::HeldPlace> places;
   base::Ref<const Group> remote;
-  const base::Status known = group_of(world, theirs, local.origin(), places, remote);
+  base::Status known = group_of(world, theirs, local.origin(), places, remote);
+  if (known.ok() && ours.has_names()) known = check_hosts(world, local, *remote);
   // What two jobs know of each other differs: both sides fail, or none.
   if (ours.has_names()) {
     std::array<int, 1> own{known.error_class()}, other{};

@@ -43,16 +43,32 @@ class Cluster(cluster.Case):
         self.assertEqual(job.returncode, 0, job)
         self.assertEqual(sorted(job.stdout.splitlines()), ["[0] h0", "[1] h1", "[2] h2", "[3] h1", "[4] h2", "[5] h1"])
 
+    def meet(self, server: list, client: list, how: str) -> list:
+        """Code and output of two jobs that meet by a port, of the server first."""
+        port = self.folder() / "port"
+        started = subprocess.Popen(mpiexec(*server, tool.program("meet"), "accept", port, how), stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        self.addCleanup(started.kill)
+        other = self.run_job(*client, tool.program("meet"), "connect", port, how)
+        out, _ = started.communicate(timeout=LIMIT)
+        return [(started.returncode, out), (other.returncode, other.stdout)]
+
     def test_two_jobs_on_the_same_hosts_meet(self):
         """Ranks of both that are on one host. A port of one job is none of the other's, although both have begun on the same host."""
-        words = ["--host", "h0,h1", "-n", 2, tool.program("meet")]
-        port = self.folder() / "port"
-        server = subprocess.Popen(mpiexec(*words, "accept", port, "alone"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.addCleanup(server.kill)
-        client = self.run_job(*words, "connect", port, "alone")
-        self.assertEqual((client.returncode, client.stdout), (0, "met\n"), client)
-        out, err = server.communicate(timeout=LIMIT)
-        self.assertEqual((server.returncode, out), (0, "met\n"), err)
+        words = ["--host", "h0,h1", "-n", 2]
+        self.assertEqual(self.meet(words, words, "alone"), [(0, "met\n"), (0, "met\n")])
+
+    def test_jobs_do_not_meet_with_ranks_of_several_hosts(self):
+        """Each side is told, whichever of them has such ranks."""
+        several, one = ["--host", "h0,h1", "-n", 2], ["--host", "h1", "-n", 2]
+        reason = "rank 1 of this job is on another host than rank 0, and ranks of another job can be connected to those of one host only"
+        for code, out in self.meet(several, several, "short"):
+            self.assertEqual(code, 4, out)
+            self.assertIn(reason, out)
+        (server_code, server), (client_code, client) = self.meet(several, one, "short")
+        self.assertEqual((server_code, client_code), (4, 4), (server, client))
+        self.assertIn(reason, server)
+        self.assertIn("the other side cannot be connected to this one, and has the reason", client)
 
     def test_programs_see_what_they_see_on_one_host(self):
         environment = {**os.environ, "LAUNCHER_A": "two words\nand a line"}
