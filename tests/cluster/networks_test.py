@@ -63,9 +63,14 @@ class Networks(cluster.Case):
         self.assertEqual(self.rogue.stdout.readline(), "listens\n")
 
     def end_jobs(self) -> None:
-        for one in self.jobs:
+        while self.jobs:
+            one = self.jobs.pop()
             one.kill()
             one.communicate()
+
+    def tearDown(self) -> None:
+        self.end_jobs()
+        super().tearDown()
 
     def assert_nobody_called(self) -> None:
         """But this test, at last: so the other user's process does listen, and has told of all before."""

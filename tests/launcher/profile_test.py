@@ -243,6 +243,7 @@ class Profile(Case):
             self.assertEqual([rank["received"]["bytes"] for rank in profile["ranks"]], [BYTES + 1] * RANKS)
             self.assertRegex(profile["command"], r"mpiexec -n 2 \S+ messages : -n 3 ")
 
+    @unittest.skipUnless((tool.BIN / "image_units").exists(), "this build has no Fortran program")
     def test_fortran(self):
         result = tool.run("--profile=units.html", "-n", 3, tool.BIN / "image_units", cwd=self.folder)
         self.assertEqual(result.code, 0, result)
