@@ -16,7 +16,9 @@ SOURCE = Path(__file__).resolve().parent.parent.parent
 # Tests that look at the whole of the repository.
 LOOK_EVERYWHERE = re.compile(r"(abi|bench|docs|install|lab|layering|real|run)\.")
 # Libraries, and the tools that tests and other tools start.
-PRODUCT = ("lib/**/*.so*", "bin/mpiexec", "bin/mpirun", "bin/mpicc", "bin/mpicxx", "bin/mpifort", "bin/clump", "bin/clump-*", "include/mpi.h")
+PRODUCT = ("lib/*.so*", "bin/mpiexec", "bin/mpirun", "bin/mpicc", "bin/mpicxx", "bin/mpifort", "bin/clump", "bin/clump-*", "include/mpi.h")
+# What the first set of tests is built without: its tests do the same where these are there.
+BINDINGS = ("lib/libmpifort_abi.so*", "lib/clump/**/*.so*")
 # Scripts of one folder import those of others. What is compiled counts by what is made of it.
 COMPILED = re.compile(r"\.(c|cc|h|S|f|f90|F90)$")
 NOT_FOR_SCRIPTS = re.compile(r"(docs|lab|bench|packaging|examples|src)/")
@@ -94,20 +96,25 @@ class Inputs:
         files = files_of_repository() if files is None else files
         gdb = [SOURCE / name for name in files if name.startswith("tools/gdb/")]  # which the libraries lead to
         installed = (SOURCE / ".cache").glob("**/.made") if (SOURCE / ".cache").is_dir() else ()
-        self.product = state([*(path for pattern in PRODUCT for path in Path(build).glob(pattern)), *gdb, *installed])
+        bindings = {path for pattern in BINDINGS for path in Path(build).glob(pattern)}
+        self.product = state([*({path for pattern in PRODUCT for path in Path(build).glob(pattern)} - bindings), *gdb, *installed])
+        self.bindings = state(bindings)
         self.scripts = state(SOURCE / name for name in files if not COMPILED.search(name) and not NOT_FOR_SCRIPTS.match(name))
         self.everything = state([*(SOURCE / name for name in files), *Path(build).glob("bin/*")])
         self.variables = {name: value for name, value in os.environ.items() if VARIABLES.match(name) and name != "CLUMP_JOBS"}
-        self.parts = {name: digest_of(getattr(self, name)) for name in ("product", "scripts", "everything", "variables")}
+        self.parts = {name: digest_of(getattr(self, name)) for name in ("product", "bindings", "scripts", "everything", "variables")}
 
     def is_script(self, test):
         outside = re.compile(re.escape(f"{SOURCE}/") + "(?!" + re.escape(os.path.relpath(self.build, SOURCE)) + "(/|$))")
         return any(outside.search(word) for word in test.words())
 
-    def digest(self, test):
+    def digest(self, test, quick=False):
+        """quick: it is a test of the first set."""
         uses = ["variables"]
         if not test.name.startswith("unit."):
             uses.append("product")
+            if not quick:
+                uses.append("bindings")
         if LOOK_EVERYWHERE.match(test.name) or not says_what_it_needs(test, self.build):
             uses.append("everything")
         elif self.is_script(test):

@@ -92,8 +92,8 @@ def write(path, digests):
 
 def print_numbers(build, tests, again):
     """What begins to run has not passed until it is noted, also if it is interrupted."""
-    of, passed = inputs.Inputs(build), read(file_of(build, "passed"))
-    digests = {test.name: of.digest(test) for test in tests}
+    of, passed, table = inputs.Inputs(build), read(file_of(build, "passed")), rules()
+    digests = {test.name: of.digest(test, quick=set_of(test, table) == "quick") for test in tests}
     due = [test for test in tests if again or passed.get(test.name) != digests[test.name]]
     write(file_of(build, "passed"), {name: digest for name, digest in passed.items() if name not in {test.name for test in due}})
     write(file_of(build, "due"), {test.name: digests[test.name] for test in due})

@@ -90,8 +90,8 @@ class Again(unittest.TestCase):
     def script(self):
         return self.program(WORKING_DIRECTORY=f"{self.source}/tests/corpus", ENVIRONMENT=[f"CLUMP_BUILD={self.build}"], REQUIRED_FILES=[f"{self.build}/bin/a"])
 
-    def digest(self, test):
-        return inputs.Inputs(self.build, [name for name in self.files if (self.source / name).exists()]).digest(test)
+    def digest(self, test, quick=False):
+        return inputs.Inputs(self.build, [name for name in self.files if (self.source / name).exists()]).digest(test, quick)
 
     def assert_runs_again(self, wanted, test, name, change=lambda path: path.write_text("something else")):
         before = self.digest(test)
@@ -106,6 +106,15 @@ class Again(unittest.TestCase):
             self.assert_runs_again(True, self.program(), name)
         for name in ("build/release/bin/other", "tests/mpi/p2p/a.c", "tests/launcher/tool.py", "docs/index.md"):
             self.assert_runs_again(False, self.program(), name)
+
+    def test_the_first_set_does_without_the_bindings(self):
+        for name in ("libmpifort_abi.so.1", "clump/mpich/libmpi.so.12"):
+            before, of_all = self.digest(self.program(), quick=True), self.digest(self.program())
+            path = self.build / "lib" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(name)
+            self.assertEqual(self.digest(self.program(), quick=True), before)
+            self.assertNotEqual(self.digest(self.program()), of_all)
 
     def test_a_unit_test_uses_itself_and_what_it_names(self):
         test = a_test("unit.a", command=[f"{self.build}/bin/a"], REQUIRED_FILES=[f"{self.source}/docs/index.md"])
