@@ -220,22 +220,22 @@ class Exchange {
       all.push_back(std::move(from));
     }
     if (all.empty()) return {};
-    std::unique_ptr<std::byte[]> buffer = file_.take_buffer(manner_.window_bytes);
+    WindowBuffers::Buffer buffer = file_.window_buffers.take(manner_.window_bytes);
+    std::byte* const bytes_of_window = buffer.bytes.get();
     for (From& from : all)
       for (const datatype::Run& run : from.runs) {
         coverage.add(run);
         for (Count i = 0; i < run.count; ++i, from.data += run.block)
-          std::memcpy(&buffer[static_cast<std::size_t>(run.address(i) - begin)], from.data,
+          std::memcpy(bytes_of_window + (run.address(i) - begin), from.data,
                       static_cast<std::size_t>(run.block));
       }
     Status outcome;
     coverage.for_each([&](Count offset, Count bytes) {
       Count done = 0;
-      outcome =
-          write_at(file_.target, &buffer[static_cast<std::size_t>(offset - begin)], bytes, offset, done);
+      outcome = write_at(file_.target, bytes_of_window + (offset - begin), bytes, offset, done);
       return outcome.ok();
     });
-    file_.give_back(std::move(buffer));
+    file_.window_buffers.give_back(std::move(buffer));
     return outcome;
   }
 
@@ -280,19 +280,19 @@ class Exchange {
     }
     out.make_room();
     if (low >= high) return;
-    std::unique_ptr<std::byte[]> buffer = file_.take_buffer(manner_.window_bytes);
+    WindowBuffers::Buffer buffer = file_.window_buffers.take(manner_.window_bytes);
+    std::byte* const bytes_of_window = buffer.bytes.get();
     Count there = 0;
-    const Status outcome = read_at(file_.target, buffer.get(), high - low, low, there);
+    const Status outcome = read_at(file_.target, bytes_of_window, high - low, low, there);
     if (outcome_.ok()) outcome_ = outcome;
-    std::memset(&buffer[static_cast<std::size_t>(there)], 0, static_cast<std::size_t>(high - low - there));
+    std::memset(bytes_of_window + there, 0, static_cast<std::size_t>(high - low - there));
     for (std::size_t leader = 0; leader < all.size(); ++leader) {
       std::byte* to = out.of(leader);
       for (const datatype::Run& run : all[leader])
         for (Count i = 0; i < run.count; ++i, to += run.block)
-          std::memcpy(to, &buffer[static_cast<std::size_t>(run.address(i) - low)],
-                      static_cast<std::size_t>(run.block));
+          std::memcpy(to, bytes_of_window + (run.address(i) - low), static_cast<std::size_t>(run.block));
     }
-    file_.give_back(std::move(buffer));
+    file_.window_buffers.give_back(std::move(buffer));
   }
 
   void unpack_from(Count window, const std::byte* data) const {

@@ -115,20 +115,4 @@ void OpenedFile::unlock(Count begin, Count end) {
   lock_mutex_.unlock();
 }
 
-std::unique_ptr<std::byte[]> OpenedFile::take_buffer(Count bytes) {
-  const std::lock_guard lock(buffers_mutex_);
-  if (bytes != buffer_bytes_) buffers_.clear();
-  buffer_bytes_ = bytes;
-  if (buffers_.empty()) return std::unique_ptr<std::byte[]>(new std::byte[static_cast<std::size_t>(bytes)]);
-  std::unique_ptr<std::byte[]> buffer = std::move(buffers_.back());
-  buffers_.pop_back();
-  return buffer;
-}
-
-void OpenedFile::give_back(std::unique_ptr<std::byte[]> buffer) {
-  constexpr std::size_t kMostKept = 8;
-  const std::lock_guard lock(buffers_mutex_);
-  if (buffers_.size() < kMostKept) buffers_.push_back(std::move(buffer));
-}
-
 }  // namespace clump::io

@@ -19,6 +19,7 @@
 #include "io/hints.h"
 #include "io/shared_pointer.h"
 #include "io/transfer.h"
+#include "io/window_buffers.h"
 
 namespace clump::io {
 
@@ -49,9 +50,7 @@ class OpenedFile final : public base::RefCounted {
   std::mutex rounds_mutex;
   std::map<std::uint64_t, std::unique_ptr<Round>> rounds;
 
-  /// A buffer of `bytes` bytes, the same for all calls until the buffers are given back.
-  std::unique_ptr<std::byte[]> take_buffer(Count bytes);
-  void give_back(std::unique_ptr<std::byte[]> buffer);
+  WindowBuffers window_buffers;
 
   /// The shared file pointer (shared_pointer.h), if it is in memory that this process can access; null: it is
   /// not.
@@ -65,9 +64,6 @@ class OpenedFile final : public base::RefCounted {
 
   std::vector<int> members_;
   std::mutex lock_mutex_;  // the kernel's locks tell descriptors apart, not ranks
-  std::mutex buffers_mutex_;
-  std::vector<std::unique_ptr<std::byte[]>> buffers_;
-  Count buffer_bytes_ = 0;
 };
 
 }  // namespace clump::io

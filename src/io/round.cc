@@ -180,10 +180,11 @@ class Windows {
       if (slice.first < slice.last) slices.push_back(slice);
     }
     if (slices.empty()) return;
-    std::unique_ptr<std::byte[]> buffer = file_.take_buffer(manner_.window_bytes);
-    const Status outcome = manner_.direction == Direction::kRead ? read(slices, buffer.get(), begin, end)
-                                                                 : write(slices, buffer.get(), begin, end);
-    file_.give_back(std::move(buffer));
+    WindowBuffers::Buffer buffer = file_.window_buffers.take(manner_.window_bytes);
+    std::byte* const bytes = buffer.bytes.get();
+    const Status outcome = manner_.direction == Direction::kRead ? read(slices, bytes, begin, end)
+                                                                 : write(slices, bytes, begin, end);
+    file_.window_buffers.give_back(std::move(buffer));
     int none = MPI_SUCCESS;
     if (!outcome.ok()) failure_.compare_exchange_strong(none, outcome.code());
   }

@@ -1,8 +1,8 @@
 /* Non-blocking access goes on while the program computes and calls nothing of MPI: each rank sees its own
    data in the file, by the system's calls, before it waits. Collective access among it: ranks that come at
-   different times, on many files; short blocks of all ranks, collected before they are written. And blocking
-   collective access of much data, which is divided among threads: all of it arrives, and a read that meets
-   the end of the file says how much it has. */
+   different times, on many files, or with windows of different sizes; short blocks of all ranks, collected
+   before they are written. And blocking collective access of much data, which is divided among threads: all
+   of it arrives, and a read that meets the end of the file says how much it has. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -224,6 +224,44 @@ static void test_one_after_the_other(void) {
   for (int f = 0; f < kFiles; ++f) CHECK_OK(MPI_File_close(&files[f]));
 }
 
+/* Accesses that are under way at the same time, with windows of different sizes. */
+static void test_other_buffer_sizes(void) {
+  enum { kRounds = 4, kAtOnce = 6, kBlock = 64 };
+  const int blocks = 131072 / test_size, mine = kBlock * blocks;
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "romio_cb_write", "enable");
+  MPI_Datatype filetype;
+  MPI_Type_vector(blocks, kBlock, kBlock * test_size, MPI_BYTE, &filetype);
+  MPI_Type_commit(&filetype);
+  MPI_File file = test_open(MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE);
+  char *const data[2] = {malloc((size_t)mine), malloc((size_t)mine)}, *const back = malloc((size_t)mine);
+  for (int turn = 0; turn < 2; ++turn) memset(data[turn], 1 + 2 * test_rank + turn, (size_t)mine);
+  const MPI_Offset step = (MPI_Offset)mine * test_size;
+  for (int round = 0; round < kRounds; ++round) {
+    MPI_Request requests[kAtOnce];
+    for (int k = 0; k < kAtOnce; ++k) {
+      MPI_Info_set(info, "cb_buffer_size", k % 2 ? "1048576" : "262144");
+      CHECK_OK(MPI_File_set_info(file, info));
+      CHECK_OK(MPI_File_set_view(file, k * step + kBlock * test_rank, MPI_BYTE, filetype, "native",
+                                 MPI_INFO_NULL));
+      CHECK_OK(MPI_File_iwrite_all(file, data[k % 2], mine, MPI_BYTE, &requests[k]));
+    }
+    CHECK_OK(MPI_Waitall(kAtOnce, requests, MPI_STATUSES_IGNORE));
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int k = 0; k < kAtOnce; ++k) {
+    CHECK_OK(
+        MPI_File_set_view(file, k * step + kBlock * test_rank, MPI_BYTE, filetype, "native", MPI_INFO_NULL));
+    CHECK_OK(MPI_File_read_all(file, back, mine, MPI_BYTE, MPI_STATUS_IGNORE));
+    CHECK(memcmp(back, data[k % 2], (size_t)mine) == 0);
+  }
+  CHECK_OK(MPI_File_close(&file));
+  MPI_Type_free(&filetype);
+  MPI_Info_free(&info);
+  free(data[0]), free(data[1]), free(back);
+}
+
 int main(int argc, char** argv) {
   test_begin(&argc, &argv);
   MPI_File file = test_open(MPI_MODE_CREATE | MPI_MODE_RDWR);
@@ -238,6 +276,7 @@ int main(int argc, char** argv) {
   test_interleaved(0);
   test_interleaved(1);
   test_one_after_the_other();
+  test_other_buffer_sizes();
   test_long_wait();
   close(descriptor);
   return test_end();
