@@ -6,7 +6,7 @@
 // message.
 #include <algorithm>
 #include <atomic>
-#include <utility>
+#include <mutex>
 
 #include "coll/schedule/agree.h"
 #include "core/awaited.h"
@@ -156,7 +156,7 @@ void Window::make_held() {
   if (held_ == nullptr) held_ = std::make_unique<std::atomic<Held>[]>(static_cast<std::size_t>(ranks()));
 }
 
-// So a thousand ranks cost nothing that are not accessed. One thread of the rank at a time.
+// So a thousand ranks cost nothing whose memory is not accessed. One thread of the rank at a time.
 void Window::touch(int rank) {
   while (touches_.exchange(true, std::memory_order_acquire)) {
     p2p::poll(owner);
@@ -168,6 +168,37 @@ void Window::touch(int rank) {
     held_[static_cast<std::size_t>(rank)].store(Held::kShared, std::memory_order_release);
   }
   touches_.store(false, std::memory_order_release);
+}
+
+// In rising order, so that a program that locks several ranks in this order as well never waits in a circle.
+// All of these locks are shared ones: ranks that call MPI_Win_lock_all at the same time do not wait for each
+// other.
+void Window::touch_addressed() {
+  if (flavor == MPI_WIN_FLAVOR_SHARED) {  // from one address a program can calculate those of all ranks
+    for (int rank = 0; rank < ranks(); ++rank)
+      if (target(rank).size > 0) touch(rank);
+    return;
+  }
+  for (std::size_t i = 0;; ++i) {
+    int rank = 0;
+    {
+      const std::lock_guard lock(addressed_mutex_);
+      if (i >= addressed_.size()) return;
+      rank = addressed_[i];
+    }
+    touch(rank);
+  }
+}
+
+void Window::add_addressed(int rank) {
+  if (flavor == MPI_WIN_FLAVOR_SHARED) return;
+  {
+    const std::lock_guard lock(addressed_mutex_);
+    const auto place = std::ranges::lower_bound(addressed_, rank);
+    if (place != addressed_.end() && *place == rank) return;
+    addressed_.insert(place, rank);
+  }
+  if (access_ == Access::kAll && !all_unchecked_) touch(rank);
 }
 
 Status Window::lock(LockType type, int rank, int assertions) {
@@ -182,9 +213,7 @@ Status Window::lock(LockType type, int rank, int assertions) {
                       this->rank());
   const bool checked = (assertions & MPI_MODE_NOCHECK) == 0;
   if (checked) take_lock(type, rank);
-  const Held now = !checked                    ? Held::kUnchecked
-                   : type == LockType::kShared ? Held::kShared
-                                               : Held::kExclusive;
+  const Held now = !checked ? Held::kUnchecked : type == LockType::kShared ? Held::kShared : Held::kExclusive;
   held_[static_cast<std::size_t>(rank)].store(now, std::memory_order_release);
   access_ = Access::kLocks;
   fenced_ = false;
@@ -226,6 +255,8 @@ Status Window::lock_all(int assertions) {
   all_unchecked_ = (assertions & MPI_MODE_NOCHECK) != 0;
   access_ = Access::kAll;
   fenced_ = false;
+  // Locks protect loads and stores, too, of which the library does not know when they happen.
+  if (!all_unchecked_) touch_addressed();
   return {};
 }
 
@@ -236,10 +267,11 @@ Status Window::unlock_all() {
   access_ = Access::kNone;
   Status outcome = messages_ != nullptr ? messages_->flush(-1) : Status();
   end_accesses(-1);
-  for (const int one : std::exchange(touched_, {})) {
+  for (const int one : touched_) {
     const Status released = release(one);
     if (outcome.ok()) outcome = released;
   }
+  touched_.clear();
   order_operations();
   return outcome;
 }

@@ -331,6 +331,7 @@ Status Window::make(const Making& making, base::Ref<Window>& window) {
   made->unit_attribute = static_cast<int>(mine.unit);
   made->flavor_attribute = making.flavor;
   keep_info(*made, making.info);
+  if (mine.size > 0 || made->flavor == MPI_WIN_FLAVOR_DYNAMIC) made->add_addressed(made->rank());
   const bool asks = std::ranges::any_of(made->map_->targets,
                                         [](const Target& one) { return one.reach == Reach::kMessages; });
   int serves = asks ? 1 : 0;

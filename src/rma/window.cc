@@ -138,8 +138,7 @@ Extent extent_of(const Place& place, Count bytes) {
   if (place.type.is_dense()) [[likely]]
     return {0, bytes};
   const Count last = (place.count - 1) * place.type.extent();
-  return {place.type.true_lb() + std::min<Count>(last, 0),
-          place.type.true_extent() + std::max(last, -last)};
+  return {place.type.true_lb() + std::min<Count>(last, 0), place.type.true_extent() + std::max(last, -last)};
 }
 
 }  // namespace
@@ -349,7 +348,7 @@ Status Window::compare_and_swap(const void* value, const void* expected, void* r
   return {};
 }
 
-Status Window::query(int rank, MPI_Aint& size, Count& unit, void*& base) const {
+Status Window::query(int rank, MPI_Aint& size, Count& unit, void*& base) {
   CLUMP_TRY(check_rank("rank", rank));
   if (flavor == MPI_WIN_FLAVOR_DYNAMIC)
     return base::fail(MPI_ERR_RMA_FLAVOR, "(win): {} is dynamic, so no rank has memory of its own in it",
@@ -366,6 +365,7 @@ Status Window::query(int rank, MPI_Aint& size, Count& unit, void*& base) const {
   size = is_shared ? there.size : 0;
   unit = there.unit;
   base = is_shared ? there.base : nullptr;
+  if (size > 0) add_addressed(rank);
   return {};
 }
 

@@ -85,7 +85,7 @@ class Window final : public core::Window {
   /// MPI_Win_free: waits until all ranks have called it and nothing is under way.
   base::Status finish();
   /// MPI_Win_shared_query.
-  base::Status query(int rank, MPI_Aint& size, Count& unit, void*& base) const;
+  base::Status query(int rank, MPI_Aint& size, Count& unit, void*& base);
 
   // Dynamic windows.
   base::Status attach(void* base, MPI_Aint size);
@@ -208,6 +208,10 @@ class Window final : public core::Window {
   void make_held();
   /// MPI_Win_lock_all: the first operation on a rank takes its lock.
   void touch(int rank);
+  /// MPI_Win_lock_all: takes the locks of the memory that the owner may load and store.
+  void touch_addressed();
+  /// The owner gets the address of a rank's memory.
+  void add_addressed(int rank);
   Held held(int rank) const { return held_[static_cast<std::size_t>(rank)].load(std::memory_order_acquire); }
 
   // For origins that cannot reach this rank's memory. Any thread.
@@ -230,13 +234,17 @@ class Window final : public core::Window {
   std::unique_ptr<std::atomic<Held>[]> held_;  // by rank; made by the first lock
   int locks_ = 0;                              // of kLocks
   std::vector<int> touched_;                   // of kAll: the ranks whose locks were needed
-  Partners started_;                           // of kStarted
-  std::vector<bool> is_started_;               // by rank; that of started_
+  /// The ranks whose memory the owner may load and store, in rising order: its own rank, and those that
+  /// MPI_Win_shared_query has told it. Not of MPI_Win_allocate_shared, where it may do so with all.
+  std::vector<int> addressed_;  // guarded by addressed_mutex_, as any thread of the rank may ask
+  base::ShortMutex addressed_mutex_;
+  Partners started_;                                          // of kStarted
+  std::vector<bool> is_started_;                              // by rank; that of started_
   std::atomic<bool> waits_for_lock_{false}, touches_{false};  // a thread of the rank does
 
   // The exposure epoch.
   bool posted_ = false;
-  Partners exposed_;  // while posted_
+  Partners exposed_;                                                 // while posted_
   std::vector<std::unique_ptr<p2p::ReceiveOperation>> completions_;  // of `exposed_.elsewhere`
 
   // For debuggers (facts.h): 1 + the rank whose lock, MPI_Win_post or MPI_Win_complete a call waits for; 0:
