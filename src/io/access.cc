@@ -48,7 +48,8 @@ Status Transaction::prepare(core::Rank& rank, Direction direction, const datatyp
   access.bytes = item_bytes_ * users.count;
   converted_.reset(new std::byte[static_cast<std::size_t>(access.bytes)]);
   access.memory = {converted_.get(), access.bytes, datatype::predefined(MPI_BYTE)};
-  if (direction == Direction::kWrite) return representation.write(converted_.get(), users, rank);
+  if (direction == Direction::kWrite)
+    return representation.write({converted_.get(), access.bytes, item_bytes_}, users, rank);
   by_rank_only = representation.is_users();
   return {};
 }
@@ -56,11 +57,12 @@ Status Transaction::prepare(core::Rank& rank, Direction direction, const datatyp
 Status Transaction::finish(core::Rank& rank, Count done, core::Result& result) {
   result.bytes = done;
   if (converted_ == nullptr) return {};
+  if (access.direction == Direction::kWrite) {
+    result.bytes = item_bytes_ == 0 ? 0 : done / item_bytes_ * users_.type->size();
+    return {};
+  }
   const Representation& representation = access.view->representation();
-  const Count items = item_bytes_ == 0 ? 0 : done / item_bytes_;
-  result.bytes = items * users_.type->size();
-  if (access.direction == Direction::kWrite || items == 0) return {};
-  return representation.read(datatype::part(users_, 0, items), converted_.get(), rank);
+  return representation.read(users_, {converted_.get(), done, item_bytes_}, rank, result.bytes);
 }
 
 Status File::check_direction(Direction direction) const {
@@ -214,9 +216,7 @@ Status File::begin_access_together(const Operands& operands, MPI_Request* reques
   std::shared_ptr<Round> round = meet(*opened_, number, comm_->rank, operation);
   if (round == nullptr) return {};
   // The last rank to come.
-  const auto work = [round, opened = opened_, how] {
-    round->end(run_here(*opened, *round, how), nullptr);
-  };
+  const auto work = [round, opened = opened_, how] { round->end(run_here(*opened, *round, how), nullptr); };
   if (rank_.is_explored() || !do_in_background(work)) work();
   return {};
 }

@@ -1,6 +1,8 @@
 #include "io/representation.h"
 
+#include <algorithm>
 #include <array>
+#include <climits>
 #include <memory>
 #include <span>
 #include <utility>
@@ -94,6 +96,36 @@ class LentHandle {
   const bool lent_;
 };
 
+/// Calls visit(basic, n) for the basic elements of `count` elements of `type`, in the order of the type map,
+/// rows of equal ones at once, until it returns false.
+template <typename Visit>
+bool for_each_row(const Datatype& type, Count count, Visit& visit) {
+  if (count == 0 || type.size() == 0) return true;
+  if (const Datatype* const basic = type.element())
+    return visit(*basic, count * (type.size() / basic->size()));
+  const datatype::Recipe& recipe = type.recipe();
+  if (recipe.combiner != MPI_COMBINER_STRUCT) {
+    const Datatype& component = *recipe.components.front();
+    return for_each_row(component, count * (type.size() / component.size()), visit);
+  }
+  for (Count i = 0; i < count; ++i)
+    for (std::size_t field = 0; field < recipe.components.size(); ++field)
+      if (!for_each_row(*recipe.components[field], recipe.arguments[1 + field], visit)) return false;
+  return true;
+}
+
+/// The number of basic elements in an element of `type`: this is what conversion functions count, and not
+/// elements (MPI-5.0 section 14.5.3).
+Count basics_of(const Datatype& type) {
+  Count basics = 0;
+  const auto add = [&](const Datatype&, Count more) {
+    basics += more;
+    return true;
+  };
+  static_cast<void>(for_each_row(type, 1, add));
+  return basics;
+}
+
 Status of_users(const std::string& name, const char* what, int code) {
   if (code == MPI_SUCCESS) return {};
   return base::fail(MPI_ERR_CONVERSION, "the {} function of data representation \"{}\" has returned {}", what,
@@ -166,40 +198,90 @@ Status Representation::bytes_in_file(const Datatype& type, Count count, Count& b
   return {};
 }
 
-Status Representation::write(std::byte* out, const Layout& from, core::Rank& rank) const {
-  if (kind == Kind::kExternal32) {
-    datatype::pack_external32(out, from);
-    return {};
+/// Calls a function of the program for the first `basics` basic elements of a buffer. A function that counts
+/// with int gets a longer buffer in parts.
+Status Representation::convert(const Conversion& conversion, const Layout& users, const InFile& file,
+                               Count basics, core::Rank& rank) const {
+  if (basics == 0) return {};
+  const LentHandle type(rank, *users.type);
+  const char* const what = conversion.what;
+  void* const state = functions.extra_state;
+  if (conversion.large != nullptr)
+    return of_users(name, what, conversion.large(users.base, type.handle, basics, file.bytes, 0, state));
+  const Count of_element = basics_of(*users.type);
+  if (of_element > INT_MAX)
+    return base::fail(MPI_ERR_CONVERSION,
+                      "an element of {} has {} basic elements, which the {} function of data representation "
+                      "\"{}\" cannot count with int: register one with MPI_Register_datarep_c",
+                      users.type->description(), of_element, what, name);
+  const Count at_once = INT_MAX / of_element;
+  for (Count first = 0, left = basics; left > 0; first += at_once) {
+    const Count now = std::min(left, at_once * of_element);
+    CLUMP_TRY(
+        of_users(name, what,
+                 conversion.small(datatype::part(users, first, 0).base, type.handle, static_cast<int>(now),
+                                  file.bytes + first * file.element_bytes, 0, state)));
+    left -= now;
   }
-  if (functions.write == nullptr &&
-      functions.write_c == nullptr) {  // MPI_CONVERSION_FN_NULL: the data is as it is
-    datatype::pack(std::span(out, static_cast<std::size_t>(from.bytes())), from, 0);
-    return {};
-  }
-  const LentHandle type(rank, *from.type);
-  const int code = functions.write_c != nullptr
-                       ? functions.write_c(from.base, type.handle, from.count, out, 0, functions.extra_state)
-                       : functions.write(from.base, type.handle, static_cast<int>(from.count), out, 0,
-                                         functions.extra_state);
-  return of_users(name, "write conversion", code);
+  return {};
 }
 
-Status Representation::read(const Layout& to, const std::byte* in, core::Rank& rank) const {
+/// For data that no function converts: it has the same bytes in the file.
+Status Representation::check_equal(const Datatype& type, Count element_bytes) const {
+  if (element_bytes == type.size()) return {};
+  return base::fail(MPI_ERR_CONVERSION,
+                    "data representation \"{}\" has MPI_CONVERSION_FN_NULL for this direction, so its extent "
+                    "function has to say {} bytes for {}, and not {}",
+                    name, type.size(), type.description(), element_bytes);
+}
+
+Status Representation::write(const InFile& out, const Layout& from, core::Rank& rank) const {
   if (kind == Kind::kExternal32) {
-    datatype::unpack_external32(to, in);
+    datatype::pack_external32(out.bytes, from);
     return {};
   }
-  if (functions.read == nullptr && functions.read_c == nullptr) {
-    datatype::unpack(to, 0, std::span(in, static_cast<std::size_t>(to.bytes())));
+  const Conversion conversion{"write conversion", functions.write, functions.write_c};
+  if (conversion.is_there()) return convert(conversion, from, out, from.count * basics_of(*from.type), rank);
+  CLUMP_TRY(check_equal(*from.type, out.element_bytes));
+  datatype::pack(std::span(out.bytes, static_cast<std::size_t>(from.bytes())), from, 0);
+  return {};
+}
+
+Status Representation::read(const Layout& to, const InFile& in, core::Rank& rank, Count& native) const {
+  native = 0;
+  if (in.element_bytes == 0) return {};
+  const Count whole = in.size / in.element_bytes;
+  if (kind == Kind::kExternal32) {
+    datatype::unpack_external32(datatype::part(to, 0, whole), in.bytes);
+    native = whole * to.type->size();
     return {};
   }
-  const LentHandle type(rank, *to.type);
-  void* const data = const_cast<std::byte*>(in);
-  const int code =
-      functions.read_c != nullptr
-          ? functions.read_c(to.base, type.handle, to.count, data, 0, functions.extra_state)
-          : functions.read(to.base, type.handle, static_cast<int>(to.count), data, 0, functions.extra_state);
-  return of_users(name, "read conversion", code);
+  const Conversion conversion{"read conversion", functions.read, functions.read_c};
+  if (!conversion.is_there()) {
+    CLUMP_TRY(check_equal(*to.type, in.element_bytes));
+    datatype::unpack(to, 0, std::span(in.bytes, static_cast<std::size_t>(in.size)));
+    native = in.size;
+    return {};
+  }
+  // The file may end within an element: its first basic elements are data as well.
+  Count basics = whole * basics_of(*to.type), bytes = whole * to.type->size();
+  Count rest = in.size % in.element_bytes;
+  Status outcome;
+  const auto take = [&](const Datatype& basic, Count count) {
+    Count each = 0;
+    outcome = basic_bytes(basic, each);
+    if (!outcome.ok()) return false;
+    const Count complete = std::min(count, rest / each);
+    basics += complete;
+    bytes += complete * basic.size();
+    rest -= complete * each;
+    return complete == count;
+  };
+  if (rest > 0) static_cast<void>(for_each_row(*to.type, 1, take));
+  CLUMP_TRY(outcome);
+  CLUMP_TRY(convert(conversion, to, in, basics, rank));
+  native = bytes;
+  return {};
 }
 
 base::Ref<const Representation> Representations::find(const std::string& name) const {

@@ -46,11 +46,29 @@ class Representation final : public base::RefCounted {
   base::Status in_file(const datatype::Datatype& type, datatype::Ref& result) const;
   /// Bytes of `count` elements of `type` in a file, one after the other.
   base::Status bytes_in_file(const datatype::Datatype& type, Count count, Count& bytes) const;
-  /// Converts all of `from` to bytes_in_file() bytes. `position`: number of the first basic element.
-  base::Status write(std::byte* out, const datatype::Layout& from, core::Rank& rank) const;
-  base::Status read(const datatype::Layout& to, const std::byte* in, core::Rank& rank) const;
+  /// Elements of a type as they lie in a file, one after the other.
+  struct InFile {
+    std::byte* bytes;
+    Count size;
+    Count element_bytes;  ///< bytes_in_file() of one
+  };
+  /// Converts all of `from`, to as many elements in the file.
+  base::Status write(const InFile& out, const datatype::Layout& from, core::Rank& rank) const;
+  /// Converts what there is of `to`, up to the last basic element that is complete. `native`: its packed
+  /// bytes.
+  base::Status read(const datatype::Layout& to, const InFile& in, core::Rank& rank, Count& native) const;
 
  private:
+  /// A function of the program in one of its two forms; null: there is none.
+  struct Conversion {
+    const char* what;  ///< for messages
+    MPI_Datarep_conversion_function* small;
+    MPI_Datarep_conversion_function_c* large;
+    bool is_there() const { return small != nullptr || large != nullptr; }
+  };
+  base::Status convert(const Conversion& conversion, const datatype::Layout& users, const InFile& file,
+                       Count basics, core::Rank& rank) const;
+  base::Status check_equal(const datatype::Datatype& type, Count element_bytes) const;
   base::Status basic_bytes(const datatype::Datatype& basic, Count& bytes) const;
   base::Status rebuild(const datatype::Datatype& type, datatype::Ref& result) const;
 };

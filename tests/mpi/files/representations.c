@@ -1,5 +1,7 @@
 /* Data representations: external32, and one of the program (MPI-5.0 section 14.5). */
+#define _GNU_SOURCE
 #include <stdint.h>
+#include <sys/mman.h>
 
 #include "file.h"
 
@@ -135,9 +137,103 @@ static void of_the_program(void) {
   CHECK_OK(MPI_File_close(&file));
 }
 
+/* A representation that is as the data, and notes what its functions are asked to do. */
+typedef struct {
+  int calls;
+  long long items;
+  char *user, *file; /* behind what was converted so far */
+  int item_bytes;
+} Noted;
+
+static int plain_extent(MPI_Datatype type, MPI_Aint* extent, void* noted) {
+  MPI_Aint lb = 0;
+  (void)noted;
+  return MPI_Type_get_extent(type, &lb, extent);
+}
+
+static int note(void* user, MPI_Datatype type, int count, void* file, MPI_Offset position, void* state) {
+  Noted* const noted = state;
+  (void)type;
+  CHECK(count > 0 && position == 0);
+  if (noted->calls > 0) CHECK((char*)user == noted->user && (char*)file == noted->file);
+  noted->user = (char*)user + (long long)count * noted->item_bytes;
+  noted->file = (char*)file + (long long)count * noted->item_bytes;
+  noted->items += count;
+  ++noted->calls;
+  return MPI_SUCCESS;
+}
+
+static int copy_ints(void* user, MPI_Datatype type, int count, void* file, MPI_Offset position, void* state) {
+  memcpy(user, file, (size_t)count * sizeof(int));
+  return note(user, type, count, file, position, state);
+}
+
+/* Conversion functions count basic elements, of which there may be more than an int can express. */
+static void counts(void) {
+  static Noted noted;
+  MPI_File file;
+  MPI_Datatype three;
+  CHECK_OK(MPI_Register_datarep("noted", copy_ints, note, plain_extent, &noted));
+  CHECK_OK(MPI_File_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_WRONLY, MPI_INFO_NULL, &file));
+  CHECK_OK(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "noted", MPI_INFO_NULL));
+  noted = (Noted){.item_bytes = 1};
+  const MPI_Count many = ((MPI_Count)1 << 31) + 8;
+  void* const memory = test_rank != 0 ? MAP_FAILED
+                                      : mmap(NULL, (size_t)many, PROT_READ | PROT_WRITE,
+                                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory != MAP_FAILED) { /* no byte of it is ever touched */
+    MPI_Status status;
+    CHECK_OK(MPI_File_write_at_c(file, 0, memory, many, MPI_BYTE, &status));
+    CHECK_EQ(test_bytes(&status), many);
+    CHECK_EQ(noted.calls, 2);
+    CHECK_EQ(noted.items, many);
+    munmap(memory, (size_t)many);
+  }
+  int values[6] = {1, 2, 3, 4, 5, 6};
+  MPI_Type_contiguous(3, MPI_INT, &three);
+  MPI_Type_commit(&three);
+  CHECK_OK(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "noted", MPI_INFO_NULL));
+  noted = (Noted){.item_bytes = sizeof(int)};
+  CHECK_OK(MPI_File_write_at(file, 0, values, 2, three, MPI_STATUS_IGNORE));
+  CHECK_EQ(noted.calls, 1);
+  CHECK_EQ(noted.items, 6);
+  CHECK_OK(MPI_File_close(&file));
+  /* The file ends in the second element. */
+  if (test_rank == 0) {
+    MPI_Status status;
+    int back[9] = {0}, elements = 0;
+    CHECK_OK(MPI_File_open(MPI_COMM_SELF, test_file, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file));
+    CHECK_OK(MPI_File_set_size(file, 5 * (MPI_Offset)sizeof(int) + 2));
+    CHECK_OK(MPI_File_write_at(file, 0, values, 5, MPI_INT, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "noted", MPI_INFO_NULL));
+    noted = (Noted){.item_bytes = sizeof(int)};
+    CHECK_OK(MPI_File_read_at(file, 0, back, 3, three, &status));
+    CHECK_OK(MPI_Get_elements(&status, three, &elements));
+    CHECK_EQ(elements, 5);
+    CHECK_EQ(noted.items, 5);
+    CHECK(memcmp(back, values, 5 * sizeof(int)) == 0 && back[5] == 0);
+    CHECK_OK(MPI_File_close(&file));
+  }
+  MPI_Type_free(&three);
+}
+
+/* MPI_CONVERSION_FN_NULL with an extent function that wants a conversion. */
+static void contradiction(void) {
+  int values[2] = {1, 2};
+  MPI_File file;
+  CHECK_OK(MPI_Register_datarep("contradiction", MPI_CONVERSION_FN_NULL, MPI_CONVERSION_FN_NULL,
+                                digits_extent, &state));
+  CHECK_OK(MPI_File_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_RDWR, MPI_INFO_NULL, &file));
+  CHECK_OK(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "contradiction", MPI_INFO_NULL));
+  CHECK_CLASS(MPI_File_write_at(file, 0, values, 2, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_CONVERSION);
+  CHECK_OK(MPI_File_close(&file));
+}
+
 int main(int argc, char** argv) {
   test_begin(&argc, &argv);
   external32();
   of_the_program();
+  counts();
+  contradiction();
   return test_end();
 }
