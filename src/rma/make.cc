@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <limits>
 #include <span>
 #include <string_view>
 
@@ -327,8 +328,9 @@ Status Window::make(const Making& making, base::Ref<Window>& window) {
   made->targets_ = made->map_->targets;
   const Target& mine = made->mine();
   made->size_attribute = mine.size;
-  made->large_unit_attribute = mine.unit;
-  made->unit_attribute = static_cast<int>(mine.unit);
+  // The attribute is an int, and MPI_Win_create_c takes a longer one.
+  const bool fits = mine.unit <= std::numeric_limits<int>::max();
+  made->unit_attribute = fits ? static_cast<int>(mine.unit) : MPI_UNDEFINED;
   made->flavor_attribute = making.flavor;
   keep_info(*made, making.info);
   if (mine.size > 0 || made->flavor == MPI_WIN_FLAVOR_DYNAMIC) made->add_addressed(made->rank());

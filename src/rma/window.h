@@ -78,7 +78,6 @@ class Window final : public core::Window {
   // The values of attributes, whose addresses the program gets.
   MPI_Aint size_attribute = 0;
   int unit_attribute = 0, flavor_attribute = 0, model_attribute = MPI_WIN_UNIFIED;
-  Count large_unit_attribute = 0;
 
   /// Whether the caller's epochs are over.
   base::Status may_be_freed() const;

@@ -118,6 +118,10 @@ static void test_create(void) {
   MPI_Put(&five, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, win);
   MPI_Win_fence(0, win);
   MPI_Win_free(&win);
+  /* A displacement unit that no int can express, as the attribute is one. */
+  MPI_Win_create_c(memory, sizeof memory, ((MPI_Aint)1 << 32) + 8, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  check_attributes(win, memory, sizeof memory, MPI_UNDEFINED, MPI_WIN_FLAVOR_CREATE);
+  MPI_Win_free(&win);
 }
 
 static void test_allocate(void) {
