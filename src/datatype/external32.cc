@@ -121,11 +121,13 @@ void pack_external32(std::byte* out, const Layout& from) {
   walk(*from.type, from.count, convert);
 }
 
-void unpack_external32(const Layout& to, const std::byte* in) {
+Count unpack_external32(const Layout& to, const std::byte* in, Count bytes) {
   std::array<std::byte, kChunk> chunk;
   Count offset = 0;
   const auto convert = [&](const Format& format, Count elements) {
-    for (Count left = elements * format.numbers; left > 0;) {
+    const Count complete = std::min(elements, bytes / (format.numbers * format.external));
+    bytes = complete < elements ? 0 : bytes - complete * format.numbers * format.external;
+    for (Count left = complete * format.numbers; left > 0;) {
       const Count count = std::min(left, kChunk / format.native);
       for (Count i = 0; i < count; ++i, in += format.external)
         to_native(format, in, &chunk[i * format.native]);
@@ -134,7 +136,14 @@ void unpack_external32(const Layout& to, const std::byte* in) {
       left -= count;
     }
   };
-  walk(*to.type, to.count, convert);
+  const Count of_one = external32_bytes(*to.type, 1);
+  const Count begun = of_one == 0 ? 0 : std::min(to.count, (bytes + of_one - 1) / of_one);
+  walk(*to.type, begun, convert);
+  return offset;
+}
+
+void unpack_external32(const Layout& to, const std::byte* in) {
+  static_cast<void>(unpack_external32(to, in, external32_bytes(*to.type, to.count)));
 }
 
 }  // namespace clump::datatype

@@ -13,5 +13,8 @@ Count external32_bytes(const Datatype& type, Count count);
 void pack_external32(std::byte* out, const Layout& from);
 /// Reads as many.
 void unpack_external32(const Layout& to, const std::byte* in);
+/// Reads `bytes` bytes, up to the last basic element that is complete. The result is the number of packed
+/// bytes of `to` that were written.
+Count unpack_external32(const Layout& to, const std::byte* in, Count bytes);
 
 }  // namespace clump::datatype

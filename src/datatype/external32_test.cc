@@ -46,6 +46,34 @@ TEST(External32, LongHasFourBytes) {
   EXPECT_EQ(same, large);
 }
 
+TEST(External32, ConvertsWhatThereIsOfAnElement) {
+  struct Record {
+    short few[3];
+    long number;
+  };
+  const Count lengths[] = {3, 1}, places[] = {offsetof(Record, few), offsetof(Record, number)};
+  const Datatype* const types[] = {predefined(MPI_SHORT), predefined(MPI_LONG)};
+  Made made;
+  ASSERT_TRUE(make_struct(lengths, places, types, made).ok());
+  const Record all[] = {{{1, 2, 3}, 4}, {{5, 6, 7}, 8}};
+  const std::vector<std::byte> out = packed({const_cast<Record*>(all), 2, made.type.get()});
+  ASSERT_EQ(out.size(), 20u);
+  const Count of_one = 3 * sizeof(short) + sizeof(long);
+  const auto read = [&](Count bytes, Record* back) {
+    return unpack_external32({back, 2, made.type.get()}, out.data(), bytes);
+  };
+  Record back[2] = {};
+  EXPECT_EQ(read(15, back), of_one + 2 * static_cast<Count>(sizeof(short)));  // a byte of the third one
+  EXPECT_EQ(back[0].number, 4);
+  EXPECT_EQ(back[1].few[1], 6);
+  EXPECT_EQ(back[1].few[2], 0);
+  EXPECT_EQ(read(8, back), 3 * static_cast<Count>(sizeof(short)));  // the rest is less than a long
+  EXPECT_EQ(read(20, back), 2 * of_one);
+  EXPECT_EQ(back[1].number, 8);
+  EXPECT_EQ(read(1, back), 0);
+  EXPECT_EQ(read(0, back), 0);
+}
+
 TEST(External32, ConvertsStructsAndBack) {
   struct Record {
     short few[3];

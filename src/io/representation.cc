@@ -250,10 +250,8 @@ Status Representation::write(const InFile& out, const Layout& from, core::Rank& 
 Status Representation::read(const Layout& to, const InFile& in, core::Rank& rank, Count& native) const {
   native = 0;
   if (in.element_bytes == 0) return {};
-  const Count whole = in.size / in.element_bytes;
   if (kind == Kind::kExternal32) {
-    datatype::unpack_external32(datatype::part(to, 0, whole), in.bytes);
-    native = whole * to.type->size();
+    native = datatype::unpack_external32(to, in.bytes, in.size);
     return {};
   }
   const Conversion conversion{"read conversion", functions.read, functions.read_c};
@@ -264,6 +262,7 @@ Status Representation::read(const Layout& to, const InFile& in, core::Rank& rank
     return {};
   }
   // The file may end within an element: its first basic elements are data as well.
+  const Count whole = in.size / in.element_bytes;
   Count basics = whole * basics_of(*to.type), bytes = whole * to.type->size();
   Count rest = in.size % in.element_bytes;
   Status outcome;

@@ -51,6 +51,37 @@ static void external32(void) {
   CHECK_OK(MPI_File_close(&file));
 }
 
+/* The file ends within an element of the type: its first basic elements are data, too. */
+static void end_in_an_element(void) {
+  enum { kChars = 25 };
+  char data[kChars], back[40];
+  int elements = 0;
+  MPI_Datatype ten;
+  MPI_Status status;
+  MPI_File file = test_open(MPI_MODE_CREATE | MPI_MODE_RDWR);
+  MPI_Type_contiguous(10, MPI_CHAR, &ten);
+  MPI_Type_commit(&ten);
+  for (int i = 0; i < kChars; ++i) data[i] = (char)('a' + i);
+  CHECK_OK(MPI_File_set_size(file, 0));
+  CHECK_OK(MPI_File_set_view(file, 0, MPI_CHAR, MPI_CHAR, "external32", MPI_INFO_NULL));
+  CHECK_OK(MPI_File_write_at_all(file, 0, data, test_rank == 0 ? kChars : 0, MPI_CHAR, MPI_STATUS_IGNORE));
+  CHECK_OK(MPI_File_sync(file));
+  MPI_Barrier(MPI_COMM_WORLD);
+  CHECK_OK(MPI_File_sync(file));
+  for (int together = 0; together < 2; ++together) {
+    memset(back, '-', sizeof back);
+    if (together)
+      CHECK_OK(MPI_File_read_at_all(file, 0, back, 3, ten, &status));
+    else
+      CHECK_OK(MPI_File_read_at(file, 0, back, 3, ten, &status));
+    CHECK_OK(MPI_Get_elements(&status, ten, &elements));
+    CHECK_EQ(elements, kChars);
+    CHECK(memcmp(back, data, kChars) == 0 && back[kChars] == '-');
+  }
+  MPI_Type_free(&ten);
+  CHECK_OK(MPI_File_close(&file));
+}
+
 /* Ints as decimal digits, ten for each. */
 enum { kDigits = 10 };
 static int state;
@@ -232,6 +263,7 @@ static void contradiction(void) {
 int main(int argc, char** argv) {
   test_begin(&argc, &argv);
   external32();
+  end_in_an_element();
   of_the_program();
   counts();
   contradiction();
