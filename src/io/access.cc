@@ -115,6 +115,10 @@ Status File::take_place(const Operands& operands, const View& view, Count& posit
 
 Status File::prepare(const Operands& operands, Transaction& transaction) {
   CLUMP_TRY(check_direction(operands.direction));
+  // Also of a rank that has no data itself: it may write that of others. relaxed: MPI_File_close, and what
+  // begins an access in another thread, order this.
+  if (operands.direction == Direction::kWrite && !opened_->is_written.load(std::memory_order_relaxed))
+    opened_->is_written.store(true, std::memory_order_relaxed);
   const base::Ref<const View> view = this->view();
   Count position = 0;
   CLUMP_TRY(take_place(operands, *view, position));
@@ -152,9 +156,11 @@ Status File::begin_access(const Operands& operands, MPI_Request* request) {
   if (operation.transaction.by_rank_only) operation.kind = core::Request::Kind::kFile;
   operation.Part::access = operation.transaction.access;
   *request = rank_.add(std::move(owned));
+  opened_->begin_use();
   const auto work = [&operation, opened = opened_, is_atomic = atomic()] {
     operation.Part::status = transfer_locked(*opened, operation.Part::access, is_atomic, operation.done);
     operation.end();
+    opened->end_use();
   };
   // In an explored run nothing happens that the seed does not draw.
   if (rank_.is_explored() || !do_in_background(work)) work();

@@ -83,7 +83,8 @@ class File final : public core::File {
     Hints hints;
   };
   static base::Status open(core::Comm& user_comm, const Opening& opening, base::Ref<File>& file);
-  /// Collective. Deletes the file if it was opened so.
+  /// Collective. Writes all data to the medium, and ends the descriptors; deletes the file if it was opened
+  /// so. If it fails, the file is closed all the same; a further call does nothing and succeeds.
   base::Status close();
   /// The one behind an object of the layers below.
   static File& of(core::File& file) { return static_cast<File&>(file); }

@@ -220,11 +220,16 @@ Status File::close() {
   if (exchanges_ != nullptr) exchanges_->finish();
   CLUMP_TRY(synchronize(*comm_));
   answers_.reset();
+  const bool deletes = (amode_ & MPI_MODE_DELETE_ON_CLOSE) != 0;
   Status outcome;
-  if (comm_->rank == 0 && (amode_ & MPI_MODE_DELETE_ON_CLOSE) != 0 && ::unlink(name.c_str()) != 0)
-    outcome = system_error(errno, "delete", name);
+  if (leads()) outcome = opened_->close(!deletes);
+  if (deletes) {
+    outcome = {};  // of data that nobody gets to see
+    if (!is_in_one_process()) CLUMP_TRY(synchronize(*comm_));
+    if (comm_->rank == 0 && ::unlink(name.c_str()) != 0) outcome = system_error(errno, "delete", name);
+  }
   if (comm_->rank == 0 && opened_->shared_place >= 0)
-    rank_.world.shared_allocator->release(opened_->shared_place, kSharedPointerBytes);
+    rank_.world.shared_allocator->release(std::exchange(opened_->shared_place, -1), kSharedPointerBytes);
   return agree(*comm_, outcome);
 }
 
@@ -240,6 +245,7 @@ Status File::set_size(Count bytes) {
   if (outcome.ok()) outcome = check_direction(Direction::kWrite);
   if (outcome.ok() && bytes < 0) outcome = base::fail(MPI_ERR_ARG, "(size = {}): it is negative", bytes);
   CLUMP_TRY(agree_same(*comm_, outcome, "size", bytes));
+  if (comm_->rank == 0) opened_->is_written.store(true, std::memory_order_relaxed);
   if (comm_->rank == 0 && ::ftruncate(opened_->target.descriptor, bytes) != 0)
     outcome = system_error(errno, fmt::format("set the size to {} of", bytes), name);
   return agree(*comm_, outcome);
@@ -251,6 +257,7 @@ Status File::preallocate(Count bytes) {
   if (outcome.ok() && bytes < 0) outcome = base::fail(MPI_ERR_ARG, "(size = {}): it is negative", bytes);
   CLUMP_TRY(agree_same(*comm_, outcome, "size", bytes));
   if (comm_->rank == 0 && bytes > 0) {
+    opened_->is_written.store(true, std::memory_order_relaxed);
     int reason;
     do reason = ::posix_fallocate(opened_->target.descriptor, 0, bytes);
     while (reason == EINTR);
@@ -263,9 +270,7 @@ Status File::sync() {
   Status outcome = check_no_split();
   // What other processes have written has to be with the system before one of them asks for it.
   CLUMP_TRY(agree(*comm_, outcome));
-  if (leads() && (amode_ & MPI_MODE_RDONLY) == 0 && ::fsync(opened_->target.descriptor) != 0 &&
-      errno != EINVAL)
-    outcome = system_error(errno, "write all data to the medium of", name);
+  if (leads() && (amode_ & MPI_MODE_RDONLY) == 0) outcome = opened_->sync();
   return agree(*comm_, outcome);
 }
 

@@ -73,7 +73,7 @@ OpenedFile::OpenedFile(const core::Comm& comm, std::string name) {
       members_.push_back(rank);
 }
 
-OpenedFile::~OpenedFile() {
+OpenedFile::~OpenedFile() {  // open: the program has not called MPI_File_close
   if (target.descriptor >= 0) ::close(target.descriptor);
 }
 
@@ -93,6 +93,47 @@ Status OpenedFile::open(int amode, const Hints& hints, bool creates) {
   }
   target.descriptor = descriptor;
   return {};
+}
+
+Status OpenedFile::sync() {
+  // relaxed: a rank's thread that writes beside this call does not know whether its data is included.
+  is_written.store(false, std::memory_order_relaxed);
+  int outcome;
+  do outcome = ::fsync(target.descriptor);
+  while (outcome != 0 && errno == EINTR);
+  if (outcome == 0 || errno == EINVAL) return {};  // EINVAL: it has no medium, as a pipe
+  return system_error(errno, "write all data to the medium of", target.name);
+}
+
+void OpenedFile::begin_use() {
+  const std::lock_guard lock(uses_mutex_);
+  ++uses_;
+}
+
+void OpenedFile::end_use() {
+  fiber::Completion* unused = nullptr;
+  {
+    const std::lock_guard lock(uses_mutex_);
+    if (--uses_ == 0) unused = std::exchange(unused_, nullptr);
+  }
+  if (unused != nullptr) unused->signal();
+}
+
+Status OpenedFile::close(bool sync) {
+  if (target.descriptor < 0) return {};
+  fiber::Completion unused;
+  bool waits = false;
+  {
+    const std::lock_guard lock(uses_mutex_);
+    waits = uses_ > 0;
+    if (waits) unused_ = &unused;
+  }
+  if (waits) unused.wait();
+  const Status synced = sync && is_written.load(std::memory_order_relaxed) ? this->sync() : Status();
+  // Not repeated after EINTR: Linux has closed it then.
+  const bool closed = ::close(std::exchange(target.descriptor, -1)) == 0 || errno == EINTR;
+  if (!synced.ok()) return synced;
+  return closed ? Status() : system_error(errno, "close", target.name);
 }
 
 Status OpenedFile::lock(Count begin, Count end) {

@@ -16,6 +16,7 @@
 #include "base/ref.h"
 #include "base/status.h"
 #include "core/comm.h"
+#include "fiber/completion.h"
 #include "io/hints.h"
 #include "io/shared_pointer.h"
 #include "io/transfer.h"
@@ -34,6 +35,19 @@ class OpenedFile final : public base::RefCounted {
 
   /// Opens the file for the process. By one rank, before the others go on.
   base::Status open(int amode, const Hints& hints, bool creates);
+
+  /// Ends the descriptor when no access uses it any more, and tells what the system says only now of data
+  /// that it has delayed. `sync`: what was written is brought to the medium before. Does nothing the second
+  /// time. By the leader, when all ranks of the process have called MPI_File_close.
+  base::Status close(bool sync);
+  /// Has the system write all data to the medium. Any thread.
+  base::Status sync();
+  /// Data, or a size, may have been written since the last sync().
+  std::atomic<bool> is_written{false};
+
+  // An access that goes on after its call: close() waits for its end. Any thread.
+  void begin_use();
+  void end_use();
 
   Target target;
   /// The ranks of this process, in rising order, as ranks of the communicator; the first one is the process's
@@ -64,6 +78,10 @@ class OpenedFile final : public base::RefCounted {
 
   std::vector<int> members_;
   std::mutex lock_mutex_;  // the kernel's locks tell descriptors apart, not ranks
+
+  std::mutex uses_mutex_;  // guards what follows: ranks that begin accesses, threads that end them, close()
+  int uses_ = 0;
+  fiber::Completion* unused_ = nullptr;  // of a leader in close()
 };
 
 }  // namespace clump::io

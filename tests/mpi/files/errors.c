@@ -1,8 +1,11 @@
 /* Errors: their classes, that all ranks get them, and whose error handler is told (MPI-5.0 section 14.7). */
+#define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include "file.h"
 
@@ -204,6 +207,54 @@ static void removed(void) {
   CHECK_OK(MPI_File_close(&file));
 }
 
+/* The process's descriptor of the file. */
+static int descriptor_of_file(void) {
+  char link[32], path[1000];
+  const size_t length = strlen(test_file);
+  for (int number = 0; number < 1024; ++number) {
+    snprintf(link, sizeof link, "/proc/self/fd/%d", number);
+    const ssize_t bytes = readlink(link, path, sizeof path);
+    if (bytes > (ssize_t)length && memcmp(path + bytes - length, test_file, length) == 0) return number;
+  }
+  return -1;
+}
+
+static int sync_fails;
+
+/* The library's call comes here, as the program's functions come before those of the C library. */
+int fsync(int descriptor) {
+  if (!sync_fails) return (int)syscall(SYS_fsync, descriptor);
+  errno = EDQUOT;
+  return -1;
+}
+
+/* What the system tells only at the end, as servers and quotas do, becomes the result of MPI_File_close at
+   all ranks. Before that, data is brought to the medium, if there is any. */
+static void closing(void) {
+  int value = 1;
+  MPI_File file = test_open(MPI_MODE_CREATE | MPI_MODE_RDWR);
+  CHECK_OK(MPI_File_write_at_all(file, 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
+  sync_fails = test_rank == 0;
+  CHECK_CLASS(MPI_File_close(&file), MPI_ERR_QUOTA);
+  CHECK_OK(MPI_File_close(&file));
+  CHECK(file == MPI_FILE_NULL);
+  file = test_open(MPI_MODE_RDWR);
+  CHECK_OK(MPI_File_read_at_all(file, 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
+  CHECK_OK(MPI_File_close(&file));
+  file = test_open(MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE);
+  CHECK_OK(MPI_File_write_at_all(file, 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
+  CHECK_OK(MPI_File_close(&file));
+  sync_fails = 0;
+  file = test_open(MPI_MODE_CREATE | MPI_MODE_RDWR);
+  /* The descriptor is gone. Among ranks of one process each may close its own ones only. */
+  int closed = 0;
+  if (test_rank == 0) closed = syscall(SYS_close, descriptor_of_file()) == 0;
+  MPI_Bcast(&closed, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  CHECK_CLASS(MPI_File_close(&file), closed ? MPI_ERR_IO : MPI_SUCCESS);
+  if (closed) CHECK_OK(MPI_File_close(&file));
+  CHECK(file == MPI_FILE_NULL);
+}
+
 static MPI_File told_file;
 static int told, told_class;
 
@@ -274,6 +325,7 @@ int main(int argc, char** argv) {
   wrong_access();
   no_space();
   removed();
+  closing();
   handlers();
   return test_end();
 }
