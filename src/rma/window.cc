@@ -170,14 +170,13 @@ Extent extent_of(const Place& place, Count bytes) {
 Status Window::find_attached(const Place& place, Count bytes) const {
   const Target& there = target(place.rank);
   if (bytes == 0 || there.attached == nullptr) return {};
-  const Extent extent = extent_of(place, bytes);
-  const auto begin = static_cast<std::uintptr_t>(place.displacement + extent.first);
-  if (there.attached->holds(begin, begin + static_cast<std::uintptr_t>(extent.bytes))) return {};
+  if (there.attached->holds({reinterpret_cast<void*>(place.displacement), place.count, &place.type}))
+    return {};
   return base::fail(
       MPI_ERR_RMA_RANGE,
       "(target_rank = {}, target_disp = {:#x}): rank {} names {} bytes there, which rank {} has not "
-      "attached to {} (MPI_Win_attach)",
-      place.rank, place.displacement, rank(), extent.bytes, place.rank, description());
+      "attached to {}, or not all of them (MPI_Win_attach)",
+      place.rank, place.displacement, rank(), bytes, place.rank, description());
 }
 
 Status Window::add_access(OpenAccess::Kind kind, const Place& place, Count offset,
@@ -407,12 +406,16 @@ Status Window::detach(const void* base) {
 
 bool Window::holds(const Layout& place) {
   if (flavor != MPI_WIN_FLAVOR_DYNAMIC || place.count == 0 || place.type == nullptr) return true;
-  const Count last = (place.count - 1) * place.type->extent();
-  const auto begin = reinterpret_cast<std::uintptr_t>(place.base) +
-                     static_cast<std::uintptr_t>(place.type->true_lb() + std::min<Count>(last, 0));
-  const auto end = begin + static_cast<std::uintptr_t>(place.type->true_extent() + std::max(last, -last));
-  const std::lock_guard lock(attached_mutex_);
-  return covers(attached_, begin, end);
+  const datatype::Reach reach = datatype::reach_of(place);
+  std::vector<Attached::Piece> pieces;
+  {
+    const std::lock_guard lock(attached_mutex_);
+    if (covers(attached_, static_cast<std::uintptr_t>(reach.begin), static_cast<std::uintptr_t>(reach.end)))
+      return true;
+    if (place.type->is_dense()) return false;
+    pieces = attached_;
+  }
+  return covers_blocks(pieces, place);
 }
 
 Status Window::may_be_freed() const {

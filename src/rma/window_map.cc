@@ -13,6 +13,8 @@
 #include <string>
 
 #include "base/memory_file.h"
+#include "datatype/cursor.h"
+#include "datatype/overlap.h"
 #include "net/shm/shared_allocator.h"
 #include "rma/coverage.h"
 
@@ -35,9 +37,39 @@ bool covers(std::span<const Attached::Piece> pieces, std::uintptr_t begin, std::
   return true;
 }
 
-bool Attached::holds(std::uintptr_t begin, std::uintptr_t end) {
-  const std::lock_guard lock(mutex);
-  return unlisted > 0 || covers(std::span(pieces).first(static_cast<std::size_t>(count)), begin, end);
+bool covers_blocks(std::span<const Attached::Piece> pieces, const datatype::Layout& place) {
+  const Count bytes = place.bytes();
+  if (bytes == 0) return true;
+  datatype::Cursor cursor(place, 0);
+  for (Count done = 0; done < bytes;) {
+    const datatype::Run& run = cursor.run();
+    const Count count = run.count;
+    for (Count i = 0; i < count; ++i) {
+      const auto begin = static_cast<std::uintptr_t>(run.address(i));
+      if (!covers(pieces, begin, begin + static_cast<std::uintptr_t>(run.block))) return false;
+    }
+    done += count * run.block;
+    if (done < bytes) cursor.skip_blocks(count);
+  }
+  return true;
+}
+
+bool Attached::holds(const datatype::Layout& place) {
+  const datatype::Reach reach = datatype::reach_of(place);
+  std::array<Piece, kMost> known;
+  std::span<const Piece> listed;
+  {
+    const std::lock_guard lock(mutex);
+    listed = std::span(pieces).first(static_cast<std::size_t>(count));
+    if (unlisted > 0 ||
+        covers(listed, static_cast<std::uintptr_t>(reach.begin), static_cast<std::uintptr_t>(reach.end)))
+      return true;
+    if (place.type->is_dense()) return false;
+    // Other ranks attach and look while this one goes through the blocks.
+    std::ranges::copy(listed, known.begin());
+    listed = std::span(known).first(listed.size());
+  }
+  return covers_blocks(listed, place);
 }
 
 // The first bytes of memory of the node belong to its allocator.

@@ -21,6 +21,7 @@
 #include "base/mutex.h"
 #include "base/ref.h"
 #include "base/types.h"
+#include "datatype/datatype.h"
 #include "rma/conflicts.h"
 #include "rma/epoch_signals.h"
 #include "rma/lock.h"
@@ -61,8 +62,9 @@ struct Attached {
 
   /// Tells others of these pieces.
   void list(const std::vector<Piece>& all);
-  /// Whether the bytes lie in one attached piece, as far as is known.
-  bool holds(std::uintptr_t begin, std::uintptr_t end);
+  /// Whether the bytes of a layout, whose base is an address of this rank's process, lie in attached pieces,
+  /// as far as is known.
+  bool holds(const datatype::Layout& place);
 };
 
 /// The controls of all ranks of a window on this node. They lie on the heap if these are of one process,

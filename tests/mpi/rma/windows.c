@@ -209,6 +209,58 @@ static void test_dynamic(void) {
   free(memory), free(others), free(all);
 }
 
+/* One operation on several pieces of attached memory, with memory between them that is not attached
+   (MPI-5.0 section 12.2.4). */
+static void test_pieces(void) {
+  enum { kPiece = 8, kFar = 500, kAll = 3 * kFar };
+  static int memory[kAll];
+  int out[2 * kPiece], in[2 * kPiece];
+  const int right = (rank + 1) % size, left = (rank + size - 1) % size;
+  MPI_Aint places[2], *all = malloc(2 * sizeof(MPI_Aint) * (size_t)size);
+  MPI_Win win = MPI_WIN_NULL;
+  MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+  for (int piece = 0; piece < 2; ++piece) {
+    MPI_Win_attach(win, memory + piece * kFar, kPiece * sizeof(int));
+    MPI_Get_address(memory + piece * kFar, &places[piece]);
+  }
+  MPI_Allgather(places, 2, MPI_AINT, all, 2, MPI_AINT, MPI_COMM_WORLD);
+  for (int i = 0; i < kAll; ++i) memory[i] = -1;
+  for (int i = 0; i < 2 * kPiece; ++i) out[i] = 100 * rank + i, in[i] = -1;
+  MPI_Datatype both, three;
+  MPI_Aint wrong[3] = {all[2 * right], all[2 * right + 1], all[2 * right] + 2 * kFar * (MPI_Aint)sizeof(int)};
+  MPI_Type_create_hindexed(2, (int[]){kPiece, kPiece}, wrong, MPI_INT, &both);
+  MPI_Type_create_hindexed(3, (int[]){kPiece, kPiece - 1, 1}, wrong, MPI_INT, &three);
+  MPI_Type_commit(&both);
+  MPI_Type_commit(&three);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, right, 0, win);
+  CHECK_OK(MPI_Put(out, 2 * kPiece, MPI_INT, right, 0, 1, both, win));
+  CHECK_OK(MPI_Win_flush(right, win));
+  CHECK_OK(MPI_Accumulate(out, 2 * kPiece, MPI_INT, right, 0, 1, both, MPI_SUM, win));
+  CHECK_OK(MPI_Win_flush(right, win));
+  CHECK_OK(MPI_Get(in, 2 * kPiece, MPI_INT, right, 0, 1, both, win));
+  CHECK_OK(MPI_Win_flush(right, win));
+  for (int i = 0; i < 2 * kPiece; ++i) CHECK_EQ(in[i], 2 * out[i]);
+  /* Its third block is not attached. The error comes with the flush if the target has to be asked. */
+  int code = MPI_Put(out, 2 * kPiece, MPI_INT, right, 0, 1, three, win);
+  if (code == MPI_SUCCESS) code = MPI_Win_flush(right, win);
+  CHECK_CLASS(code, MPI_ERR_RMA_RANGE);
+  MPI_Win_unlock(right, win);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win);
+  for (int i = 0; i < kAll; ++i) {
+    const int piece = i / kFar, at = i % kFar;
+    CHECK_EQ(memory[i], piece < 2 && at < kPiece ? 2 * (100 * left + piece * kPiece + at) : -1);
+  }
+  MPI_Win_unlock(rank, win);
+  for (int piece = 0; piece < 2; ++piece) MPI_Win_detach(win, memory + piece * kFar);
+  MPI_Type_free(&both);
+  MPI_Type_free(&three);
+  MPI_Win_free(&win);
+  free(all);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -218,6 +270,7 @@ int main(int argc, char** argv) {
   test_shared(0);
   test_shared(1);
   test_dynamic();
+  test_pieces();
   MPI_Finalize();
   return check_result();
 }
