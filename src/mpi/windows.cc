@@ -101,9 +101,13 @@ Status win_get_name(Rank& self, MPI_Win win, char* win_name, int* resultlen) {
 }
 
 Status win_set_info(Rank&, Window& win, core::Info& info) {
-  // Only hints that the window knows of; what they promise cannot be taken back (MPI-5.0 section 12.2.7).
+  // Only hints that the window knows of; what they promise cannot be taken back (MPI-5.0 section 12.2.7). How
+  // its memory lies was decided when it was made.
+  const auto is_settled = [](const std::string& key) {
+    return key == "mpi_minimum_memory_alignment" || key == "alloc_shared_noncontig";
+  };
   for (const auto& [key, value] : info.entries())
-    if (win.info.get(key) != nullptr) win.info.set(key, value);
+    if (win.info.get(key) != nullptr && !is_settled(key)) win.info.set(key, value);
   return {};
 }
 

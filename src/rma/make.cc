@@ -9,6 +9,7 @@
 #include <cstring>
 #include <limits>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "base/why_refused.h"
@@ -91,7 +92,7 @@ class Maker {
     return first_of([&](int rank) { return same_process(rank, comm_.rank); });
   }
   NodeControls::Shape shape() const;
-  std::size_t memory_size() const;
+  SharedMapping::Size memory_size() const;
   std::size_t alignment_of(int rank) const;
   Status make_map(WindowMap& map, const NodeFacts& node);
   void place_targets(WindowMap& map) const;
@@ -201,14 +202,15 @@ std::size_t Maker::alignment_of(int rank) const {
   return one.size >= static_cast<std::int64_t>(kPage) ? std::max(wanted, kPage) : wanted;
 }
 
-std::size_t Maker::memory_size() const {
-  std::size_t bytes = 0;
+SharedMapping::Size Maker::memory_size() const {
+  std::size_t bytes = 0, largest = kPage;
   for (int rank = 0; rank < comm_.size(); ++rank) {
     if (of(rank).node != of(comm_.rank).node) continue;
     const std::size_t alignment = alignment_of(rank);
     bytes = (bytes + alignment - 1) / alignment * alignment + static_cast<std::size_t>(of(rank).size);
+    largest = std::max(largest, static_cast<std::size_t>(of(rank).alignment));
   }
-  return (std::max<std::size_t>(bytes, 1) + kPage - 1) / kPage * kPage;
+  return {(std::max<std::size_t>(bytes, 1) + kPage - 1) / kPage * kPage, largest};
 }
 
 /// The first rank of a node makes what the node shares; it is the first rank of its process, too.
@@ -293,9 +295,18 @@ Status Maker::share_process(base::Ref<WindowMap>& map) {
   CLUMP_TRY(coll::synchronize(coll::Members(comm_)));
   if (map_) map_->memory.close();
   if (failed == all.end()) return {};
-  return base::fail(
-      MPI_ERR_NO_MEM, "(size = {}): there is no memory of {} bytes for the window on the node of rank {}: {}",
-      making_.size, memory_size(), failed - all.begin(), std::strerror(static_cast<int>(failed->error)));
+  return base::fail(MPI_ERR_NO_MEM,
+                    "(size = {}): there is no memory of {} bytes for the window on the node of rank {}: {}",
+                    making_.size, memory_size().bytes, failed - all.begin(),
+                    std::strerror(static_cast<int>(failed->error)));
+}
+
+/// What the rank's memory is aligned to, up to what it has asked for. In memory of MPI_Win_allocate_shared
+/// that has no gaps, this depends on the sizes of the ranks before.
+std::int64_t alignment_in_force(const Window& window, const core::Info* given) {
+  const std::int64_t wanted = wanted_alignment(given);
+  const auto base = reinterpret_cast<std::intptr_t>(window.base());
+  return base == 0 ? wanted : std::min(wanted, base & -base);
 }
 
 /// The hints that mean something, with the values in force (MPI-5.0 section 12.2.1).
@@ -311,6 +322,8 @@ void keep_info(Window& window, const core::Info* given) {
   value("same_size", "false");
   value("same_disp_unit", "false");
   if (window.flavor == MPI_WIN_FLAVOR_SHARED) value("alloc_shared_noncontig", "false");
+  if (window.flavor == MPI_WIN_FLAVOR_SHARED || window.flavor == MPI_WIN_FLAVOR_ALLOCATE)
+    window.info.set("mpi_minimum_memory_alignment", std::to_string(alignment_in_force(window, given)));
 }
 
 }  // namespace

@@ -122,24 +122,46 @@ NodeControls::~NodeControls() {
     allocator_->release(place_, (shape_.bytes() + 63) / 64 * 64);
 }
 
-int SharedMapping::map(std::size_t bytes, int flags) {
-  void* const base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, file_, 0);
+int SharedMapping::map(const Size& size, int flags) {
+  constexpr std::size_t kPage = 4096;
+  constexpr int kAccess = PROT_READ | PROT_WRITE;
+  void* base = nullptr;
+  if (size.alignment <= kPage) {
+    base = ::mmap(nullptr, size.bytes, kAccess, flags, file_, 0);
+  } else {
+    // The kernel aligns to pages. So: more addresses than needed, the memory over them, and the rest back.
+    const std::size_t reserved = size.bytes + size.alignment;
+    void* const room =
+        ::mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (room == MAP_FAILED) return errno;
+    auto* const first = static_cast<std::byte*>(room);
+    const std::size_t before =
+        (size.alignment - reinterpret_cast<std::uintptr_t>(room)) & (size.alignment - 1);
+    base = ::mmap(first + before, size.bytes, kAccess, flags | MAP_FIXED, file_, 0);
+    const int error = errno;
+    if (base == MAP_FAILED) {
+      ::munmap(room, reserved);
+      return error;
+    }
+    if (before > 0) ::munmap(first, before);
+    ::munmap(first + before + size.bytes, size.alignment - before);
+  }
   if (base == MAP_FAILED) return errno;
   base_ = static_cast<std::byte*>(base);
-  bytes_ = bytes;
+  bytes_ = size.bytes;
   return 0;
 }
 
-int SharedMapping::make(std::size_t bytes, bool shared) {
-  if (!shared) return map(bytes, MAP_PRIVATE | MAP_ANONYMOUS);
+int SharedMapping::make(const Size& size, bool shared) {
+  if (!shared) return map(size, MAP_PRIVATE | MAP_ANONYMOUS);
   file_ = base::memory_file("clump-window");
-  if (file_ < 0 || !base::set_size(file_, bytes)) return errno;
-  return map(bytes, MAP_SHARED);
+  if (file_ < 0 || !base::set_size(file_, size.bytes)) return errno;
+  return map(size, MAP_SHARED);
 }
 
-int SharedMapping::open(pid_t process, int file, std::size_t bytes) {
+int SharedMapping::open(pid_t process, int file, const Size& size) {
   file_ = ::open(fmt::format("/proc/{}/fd/{}", process, file).c_str(), O_RDWR | O_CLOEXEC);
-  return file_ < 0 ? errno : map(bytes, MAP_SHARED);
+  return file_ < 0 ? errno : map(size, MAP_SHARED);
 }
 
 void SharedMapping::close() {

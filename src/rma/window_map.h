@@ -114,10 +114,14 @@ class SharedMapping {
   SharedMapping& operator=(const SharedMapping&) = delete;
   ~SharedMapping();
 
+  /// The memory begins at a multiple of `alignment`, a power of two, in each process.
+  struct Size {
+    std::size_t bytes, alignment;
+  };
   /// Makes the memory, all zero; with `shared` other processes can open() it until close(). 0, or an errno.
-  int make(std::size_t bytes, bool shared);
+  int make(const Size& size, bool shared);
   /// The one that `process` has made, whose descriptor there is `file`. 0, or an errno.
-  int open(pid_t process, int file, std::size_t bytes);
+  int open(pid_t process, int file, const Size& size);
   /// Ends the descriptor; the memory stays.
   void close();
 
@@ -125,7 +129,7 @@ class SharedMapping {
   std::byte* base() const { return base_; }
 
  private:
-  int map(std::size_t bytes, int flags);
+  int map(const Size& size, int flags);
   std::byte* base_ = nullptr;
   std::size_t bytes_ = 0;
   int file_ = -1;

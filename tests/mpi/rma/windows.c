@@ -1,5 +1,7 @@
 /* Windows as objects: kinds, attributes, names, info, groups, error handlers, shared memory, attached memory.
  */
+#include <stdint.h>
+
 #include "check.h"
 
 static int rank, size;
@@ -177,6 +179,67 @@ static void test_shared(int apart) {
   MPI_Comm_free(&node);
 }
 
+/* Memory is aligned as the program asks for, and MPI_Win_get_info tells to what. `apart`: the ranks' parts of
+   shared memory need not touch. */
+static void test_alignment(MPI_Comm node, long long wanted, int shared, int apart) {
+  char text[32], told[64] = "";
+  int flag = 0;
+  char* base = NULL;
+  MPI_Win win = MPI_WIN_NULL;
+  MPI_Info info = MPI_INFO_NULL;
+  MPI_Info_create(&info);
+  snprintf(text, sizeof text, "%lld", wanted);
+  MPI_Info_set(info, "mpi_minimum_memory_alignment", text);
+  if (apart) MPI_Info_set(info, "alloc_shared_noncontig", "true");
+  const MPI_Aint bytes = shared && !apart ? 2 * wanted : 1000;
+  if (shared)
+    MPI_Win_allocate_shared(bytes, 1, info, node, &base, &win);
+  else
+    MPI_Win_allocate(bytes, 1, info, MPI_COMM_WORLD, &base, &win);
+  MPI_Info_free(&info);
+  CHECK_EQ((intptr_t)base % wanted, 0);
+  base[0] = base[bytes - 1] = (char)rank;
+  MPI_Win_get_info(win, &info);
+  MPI_Info_get(info, "mpi_minimum_memory_alignment", 63, told, &flag);
+  CHECK(flag);
+  CHECK_EQ(atoll(told), wanted);
+  MPI_Info_set(info, "mpi_minimum_memory_alignment", "1073741824"); /* too late */
+  MPI_Win_set_info(win, info);
+  MPI_Info_free(&info);
+  MPI_Win_get_info(win, &info);
+  MPI_Info_get(info, "mpi_minimum_memory_alignment", 63, told, &flag);
+  CHECK_EQ(atoll(told), wanted);
+  MPI_Info_free(&info);
+  MPI_Barrier(MPI_COMM_WORLD);
+  CHECK_EQ(base[0], rank);
+  MPI_Win_free(&win);
+}
+
+static void test_alignments(void) {
+  MPI_Comm node = MPI_COMM_NULL;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+  for (long long wanted = 256; wanted <= 1 << 21; wanted *= 8192) {
+    test_alignment(node, wanted, 0, 0);
+    test_alignment(node, wanted, 1, 0);
+    test_alignment(node, wanted, 1, 1);
+  }
+  test_alignment(node, 65536, 0, 0);
+  /* Without gaps a rank's part follows that of the rank before, whatever was asked for. */
+  int own = 0, flag = 0;
+  char *base = NULL, told[64] = "";
+  MPI_Win win = MPI_WIN_NULL;
+  MPI_Info info = MPI_INFO_NULL;
+  MPI_Comm_rank(node, &own);
+  MPI_Win_allocate_shared(8, 8, MPI_INFO_NULL, node, &base, &win);
+  MPI_Win_get_info(win, &info);
+  MPI_Info_get(info, "mpi_minimum_memory_alignment", 63, told, &flag);
+  CHECK(flag && (intptr_t)base % atoll(told) == 0);
+  if (own == 1) CHECK_EQ(atoll(told), 8);
+  MPI_Info_free(&info);
+  MPI_Win_free(&win);
+  MPI_Comm_free(&node);
+}
+
 static void test_dynamic(void) {
   enum { kInts = 50 };
   int *memory = malloc(kInts * sizeof(int)), *others = malloc(kInts * sizeof(int)), out[kInts], in[kInts];
@@ -269,6 +332,7 @@ int main(int argc, char** argv) {
   test_allocate();
   test_shared(0);
   test_shared(1);
+  test_alignments();
   test_dynamic();
   test_pieces();
   MPI_Finalize();
