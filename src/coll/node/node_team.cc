@@ -33,7 +33,7 @@ base::Ref<NodeTeam> NodeTeam::found(core::Comm& comm) {
   // One call may make several communicators with one context; no rank is in two of them.
   const std::uint64_t key = std::uint64_t{static_cast<std::uint32_t>(comm.context)} << 32 |
                             static_cast<std::uint32_t>(comm.group->world_rank(0));
-  const std::int64_t at = shared_allocator->share(key, comm.size(), bytes_for(comm.size()));
+  const std::int64_t at = shared_allocator->share(key, comm.size(), {bytes_for(comm.size()), sizeof(Place)});
   if (at < 0) return {};
   return base::Ref<NodeTeam>(new NodeTeam(comm, at));
 }
@@ -58,7 +58,6 @@ NodeTeam::NodeTeam(const core::Comm& comm, std::int64_t at)
 NodeTeam::~NodeTeam() {
   // acq_rel: the last one to leave comes after all that the others did here.
   if (place_.gone.fetch_add(1, std::memory_order_acq_rel) + 1 != static_cast<std::uint32_t>(size_)) return;
-  place_.gone.store(0, std::memory_order_relaxed);  // for the next owners, who take a lock before
   shared_allocator_.release(at_, bytes_for(size_));
 }
 

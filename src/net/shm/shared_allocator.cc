@@ -35,9 +35,11 @@ std::int64_t SharedAllocator::allocate(std::size_t bytes) {
 
 // A region that some of its users have not found yet is in a list. The list is short, because a
 // communicator's ranks come one soon after the other.
-std::int64_t SharedAllocator::share(std::uint64_t key, int users, std::size_t bytes) {
+std::int64_t SharedAllocator::share(std::uint64_t key, int users, const Bytes& bytes) {
   Segment::Common& common = channel_.segment().common();
-  const std::int64_t fresh = allocate(bytes);  // before the lock: allocate() locks, too
+  const std::int64_t fresh = allocate(bytes.all);  // before the lock: allocate() locks, too
+  // Its last owner may have been of another kind.
+  if (fresh >= 0) std::memset(at(fresh) + kOwn, 0, bytes.zero - kOwn);
   const std::lock_guard lock(common.mutex);
   std::uint32_t* link = &common.forming;
   while (*link != 0 && common.regions[*link - 1].key != key) link = &common.regions[*link - 1].next;
@@ -52,7 +54,7 @@ std::int64_t SharedAllocator::share(std::uint64_t key, int users, std::size_t by
     common.regions[number - 1] = {key, fresh, 0, 0};
     *link = number;
   } else if (fresh >= 0) {
-    give_back(common, fresh, bytes);
+    give_back(common, fresh, bytes.all);
   }
   const std::uint32_t number = *link;
   Segment::NamedRegion& region = common.regions[number - 1];

@@ -23,9 +23,13 @@ class SharedAllocator {
   /// negative: there is no room. Any thread.
   std::int64_t allocate(std::size_t bytes);
   void release(std::int64_t place, std::size_t bytes);
+  struct Bytes {
+    std::size_t all;
+    std::size_t zero;  ///< so many at the start are zero, but for the first kOwn
+  };
   /// Returns the same place to the next `users` callers with this key, in any order; after them the key is
   /// free again. All of them ask for the same number of bytes.
-  std::int64_t share(std::uint64_t key, int users, std::size_t bytes);
+  std::int64_t share(std::uint64_t key, int users, const Bytes& bytes);
   std::byte* at(std::int64_t place) const;
   static constexpr std::size_t kOwn = 64;
 
