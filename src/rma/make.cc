@@ -224,6 +224,7 @@ Status Maker::share_node() {
     if (provides_memory() && mine.error == 0) {
       mine.error = map_->memory.make(memory_size(), node.processes > 1);
       mine.file = map_->memory.file();
+      if (mine.error != 0) map_->controls.abandon();  // no process opens them
     }
   }
   return exchange(comm_, mine, nodes_);

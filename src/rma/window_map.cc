@@ -110,16 +110,20 @@ void NodeControls::open(const Shape& shape, net::SharedAllocator& allocator, std
   base_ = allocator.at(place);
 }
 
+void NodeControls::abandon() {
+  if (allocator_ == nullptr)
+    std::free(base_);
+  else
+    allocator_->release(place_, (shape_.bytes() + 63) / 64 * 64);
+  base_ = nullptr;
+}
+
 NodeControls::~NodeControls() {
   if (base_ == nullptr) return;
-  if (allocator_ == nullptr) {
-    std::free(base_);
-    return;
-  }
-  auto& gone = reinterpret_cast<Head*>(base_)->gone;
   // acq_rel: the last one to leave comes after all that the others did here.
-  if (gone.fetch_add(1, std::memory_order_acq_rel) + 1 == shape_.processes)
-    allocator_->release(place_, (shape_.bytes() + 63) / 64 * 64);
+  if (allocator_ == nullptr ||
+      reinterpret_cast<Head*>(base_)->gone.fetch_add(1, std::memory_order_acq_rel) + 1 == shape_.processes)
+    abandon();
 }
 
 int SharedMapping::map(const Size& size, int flags) {

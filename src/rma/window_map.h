@@ -85,6 +85,8 @@ class NodeControls {
   };
   /// Makes new ones; the place for other processes of the node, or 0 if there are none; negative: no room.
   std::int64_t make(const Shape& shape, net::SharedAllocator* allocator);
+  /// Gives the memory of new ones back, of which no other process has learnt.
+  void abandon();
   /// Those that another process of the node has made.
   void open(const Shape& shape, net::SharedAllocator& allocator, std::int64_t place);
 

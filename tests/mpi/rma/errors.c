@@ -1,4 +1,7 @@
 /* Wrong use: the error class, and that ranks and windows go on. */
+#include <signal.h>
+#include <sys/resource.h>
+
 #include "check.h"
 
 static int rank, size;
@@ -99,6 +102,51 @@ static void test_making(void) {
   CHECK_EQ(win, MPI_WIN_NULL);
 }
 
+/* Memory of this process that others share, in KB. */
+static long shared_kilobytes(void) {
+  char line[200];
+  long found = 0;
+  FILE* const file = fopen("/proc/self/status", "r");
+  if (file == NULL) return 0;
+  while (fgets(line, sizeof line, file) != NULL)
+    if (sscanf(line, "RssShmem: %ld", &found) == 1) break;
+  fclose(file);
+  return found;
+}
+
+/* There is no room for the window: no rank gets one, and nothing is left of the attempt. Ranks of one process
+   need no file for it, and get the window. */
+static void test_no_room(void) {
+  enum { kOften = 400, kBytes = 1 << 21 };
+  struct rlimit before, limit;
+  signal(SIGXFSZ, SIG_IGN);
+  getrlimit(RLIMIT_FSIZE, &before);
+  limit = before;
+  limit.rlim_cur = kBytes / 2;
+  MPI_Barrier(MPI_COMM_WORLD);
+  setrlimit(RLIMIT_FSIZE, &limit);
+  MPI_Barrier(MPI_COMM_WORLD);
+  long after_some = 0;
+  int often = kOften;
+  for (int i = 0; i < often; ++i) {
+    void* base = NULL;
+    MPI_Win win = MPI_WIN_NULL;
+    const int code = MPI_Win_allocate(kBytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    if (code == MPI_SUCCESS) {
+      MPI_Win_free(&win);
+      often = 1;
+    } else {
+      CHECK_CLASS(code, MPI_ERR_NO_MEM);
+      CHECK(win == MPI_WIN_NULL);
+    }
+    if (i == kOften / 8) after_some = shared_kilobytes();
+  }
+  if (often == kOften) CHECK(shared_kilobytes() - after_some < 2 * kOften); /* not a page each time */
+  MPI_Barrier(MPI_COMM_WORLD);
+  setrlimit(RLIMIT_FSIZE, &before);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static void test_handles(MPI_Win win) {
   int value = 1;
   MPI_Win freed = win, none = MPI_WIN_NULL;
@@ -152,6 +200,7 @@ int main(int argc, char** argv) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   test_making();
+  test_no_room();
   MPI_Win_create(memory, sizeof memory, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
   MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
   MPI_Win_set_name(win, "board");
