@@ -162,8 +162,9 @@ Status File::begin_access(const Operands& operands, MPI_Request* request) {
     operation.end();
     opened->end_use();
   };
-  // In an explored run nothing happens that the seed does not draw.
-  if (rank_.is_explored() || !do_in_background(work)) work();
+  // In an explored run nothing happens that the seed does not draw. What goes to a stream goes there in the
+  // order of the calls.
+  if (opened_->target.is_stream || rank_.is_explored() || !do_in_background(work)) work();
   return {};
 }
 
@@ -250,6 +251,12 @@ Status File::access_in_order(const Operands& operands, core::Result& result) {
   Transaction transaction;
   transaction.access.direction = operands.direction;
   Status prepared = check_no_split();
+  if (prepared.ok() && opened_->target.is_stream && !is_in_one_process())
+    prepared =
+        base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
+                   "\"{}\" is a pipe or the like, and the ranks of the file are in several processes, which "
+                   "cannot write or read there in the order of ranks: use the calls that end in _shared",
+                   name);
   Operands placed = operands;
   const Status positioned = positions_in_order(operands, placed.place.offset);
   if (prepared.ok()) prepared = positioned;

@@ -298,6 +298,10 @@ Status File::set_view(const View::Arguments& arguments, Status checked) {
   if (checked.ok()) checked = View::make(effective, view);
   if (checked.ok() && view->etype_bytes() > 0 && (amode_ & MPI_MODE_RDONLY) == 0 && view->overlaps())
     checked = base::fail(MPI_ERR_IO, "(filetype): bytes of it overlap; such a view can only be read");
+  if (checked.ok() && opened_->target.is_stream && view->etype_bytes() > 0 && !view->is_contiguous())
+    checked =
+        base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
+                   "(filetype): it has gaps, and \"{}\" is a pipe or the like, which has no places", name);
   CLUMP_TRY(agree_same(*comm_, checked, "extent of etype", checked.ok() ? arguments.etype->extent() : 0));
   {
     const std::lock_guard lock(mutex_);

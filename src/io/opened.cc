@@ -92,6 +92,8 @@ Status OpenedFile::open(int amode, const Hints& hints, bool creates) {
     return system_error(EISDIR, "open", target.name);
   }
   target.descriptor = descriptor;
+  target.is_stream =
+      (amode & MPI_MODE_SEQUENTIAL) != 0 && ::lseek(descriptor, 0, SEEK_CUR) < 0 && errno == ESPIPE;
   return {};
 }
 

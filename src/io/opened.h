@@ -60,6 +60,9 @@ class OpenedFile final : public base::RefCounted {
   base::Status lock(Count begin, Count end);
   void unlock(Count begin, Count end);
 
+  /// Held during an access to a stream, whose data stays together then. Ranks, and threads of them.
+  std::mutex stream_mutex;
+
   // Rounds of collective calls.
   std::mutex rounds_mutex;
   std::map<std::uint64_t, std::unique_ptr<Round>> rounds;

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstring>
 #include <limits>
+#include <mutex>
 #include <utility>
 
 #include "fiber/help.h"
@@ -101,6 +102,8 @@ Count bytes_before(const Access& access, Count file_size) {
 }
 
 Status transfer_locked(OpenedFile& file, const Access& access, bool atomic, Count& done) {
+  std::unique_lock<std::mutex> whole;
+  if (file.target.is_stream) whole = std::unique_lock(file.stream_mutex);
   if (!atomic || access.bytes == 0) return transfer(file.target, access, done);
   const bool ordered = access.view->is_ordered();  // otherwise its first byte need not be the lowest one
   const Count begin = ordered ? access.begin() : 0;

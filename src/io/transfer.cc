@@ -45,6 +45,15 @@ Status failed(const Target& target, const Access& access, Count bytes, Count off
       errno, fmt::format("{} {} bytes at byte {} of", reads ? "read" : "write", bytes, offset), target.name);
 }
 
+ssize_t move(const Target& target, Direction direction, const iovec* vectors, int count, Count offset) {
+  const int descriptor = target.descriptor;
+  if (direction == Direction::kRead)
+    return target.is_stream ? ::readv(descriptor, vectors, count)
+                            : ::preadv(descriptor, vectors, count, offset);
+  return target.is_stream ? ::writev(descriptor, vectors, count)
+                          : ::pwritev(descriptor, vectors, count, offset);
+}
+
 /// Moves the blocks of `memory` from packed byte `from` on to or from one place of the file, without a copy.
 Status move_vectors(const Target& target, const Access& access, Count offset, Count& done) {
   std::array<iovec, kMostVectors> vectors;
@@ -59,9 +68,7 @@ Status move_vectors(const Target& target, const Access& access, Count offset, Co
       if (done + asked < access.bytes) cursor.skip_blocks(1);
     }
     const auto count = static_cast<int>(used);
-    const ssize_t moved = access.direction == Direction::kRead
-                              ? ::preadv(target.descriptor, vectors.data(), count, offset + done)
-                              : ::pwritev(target.descriptor, vectors.data(), count, offset + done);
+    const ssize_t moved = move(target, access.direction, vectors.data(), count, offset + done);
     if (moved < 0 && errno == EINTR) continue;
     if (moved < 0) return failed(target, access, asked, offset + done);
     if (moved == 0 && access.direction == Direction::kRead) return {};
@@ -149,8 +156,9 @@ bool has_long_blocks(const Layout& memory) {
 Status read_at(const Target& target, void* to, Count bytes, Count offset, Count& done) {
   while (done < bytes) {
     const auto asked = static_cast<std::size_t>(std::min(bytes - done, kMostPerCall));
-    const ssize_t moved =
-        ::pread(target.descriptor, static_cast<std::byte*>(to) + done, asked, offset + done);
+    std::byte* const rest = static_cast<std::byte*>(to) + done;
+    const ssize_t moved = target.is_stream ? ::read(target.descriptor, rest, asked)
+                                           : ::pread(target.descriptor, rest, asked, offset + done);
     if (moved < 0 && errno == EINTR) continue;
     if (moved < 0)
       return system_error(errno, fmt::format("read {} bytes at byte {} of", asked, offset + done),
@@ -164,8 +172,9 @@ Status read_at(const Target& target, void* to, Count bytes, Count offset, Count&
 Status write_at(const Target& target, const void* from, Count bytes, Count offset, Count& done) {
   while (done < bytes) {
     const auto asked = static_cast<std::size_t>(std::min(bytes - done, kMostPerCall));
-    const ssize_t moved =
-        ::pwrite(target.descriptor, static_cast<const std::byte*>(from) + done, asked, offset + done);
+    const std::byte* const rest = static_cast<const std::byte*>(from) + done;
+    const ssize_t moved = target.is_stream ? ::write(target.descriptor, rest, asked)
+                                           : ::pwrite(target.descriptor, rest, asked, offset + done);
     if (moved < 0 && errno == EINTR) continue;
     if (moved < 0)
       return system_error(errno, fmt::format("write {} bytes at byte {} of", asked, offset + done),

@@ -13,6 +13,9 @@ namespace clump::io {
 struct Target {
   int descriptor = -1;
   std::string name;  ///< for messages
+  /// It has no places, as a pipe, and was opened with MPI_MODE_SEQUENTIAL: data goes to its end and comes
+  /// from its start, and offsets mean nothing.
+  bool is_stream = false;
 };
 
 enum class Direction : std::uint8_t { kRead, kWrite };
