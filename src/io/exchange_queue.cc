@@ -43,7 +43,11 @@ ExchangeQueue::ExchangeQueue(base::Ref<OpenedFile> file, base::Ref<core::Comm> l
 void ExchangeQueue::add(const Entry& entry) {
   {
     const std::lock_guard lock(mutex_);
-    if (!has_thread_) has_thread_ = start_thread_of_rank(&begin, this);
+    if (!has_thread_) {
+      auto owner = std::make_unique<std::shared_ptr<ExchangeQueue>>(shared_from_this());
+      has_thread_ = start_thread_of_rank(&begin, owner.get());
+      if (has_thread_) static_cast<void>(owner.release());  // the thread's now
+    }
     if (has_thread_) return entries_.push_back(entry);
   }
   carry_out(entry);
@@ -59,13 +63,15 @@ void ExchangeQueue::finish() {
   finished.wait();
 }
 
-void* ExchangeQueue::begin(void* queue) {
+void* ExchangeQueue::begin(void* owner) {
+  const std::unique_ptr<std::shared_ptr<ExchangeQueue>> queue(
+      static_cast<std::shared_ptr<ExchangeQueue>*>(owner));
   sigset_t all;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
   base::name_own_thread("files");
   fiber::use_cores_of_process();
-  static_cast<ExchangeQueue*>(queue)->run();
+  (*queue)->run();
   return nullptr;
 }
 
@@ -75,7 +81,7 @@ void ExchangeQueue::run() {
   for (;;) {
     std::unique_lock lock(mutex_);
     if (entries_.empty()) {
-      fiber::adopt_identity(of_rank);  // the object may be gone before the thread is
+      fiber::adopt_identity(of_rank);  // the rank may be gone before the thread is
       has_thread_ = false;
       fiber::Completion* const finished = std::exchange(finished_, nullptr);
       lock.unlock();

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <mutex>
 
 #include "core/comm.h"
@@ -19,8 +20,9 @@
 
 namespace clump::io {
 
-/// Of a leader; one for each open file.
-class ExchangeQueue {
+/// Of a leader; one for each open file. Its thread owns it as well: a program may end its last session with a
+/// file open and a round under way, and then the last request goes, with the file, in this very thread.
+class ExchangeQueue : public std::enable_shared_from_this<ExchangeQueue> {
  public:
   /// `leaders` is used by nothing else, so that blocking calls may come in between.
   ExchangeQueue(base::Ref<OpenedFile> file, base::Ref<core::Comm> leaders);
@@ -34,11 +36,11 @@ class ExchangeQueue {
   /// Has a round carried out after those that were added before, which ends its parts. By threads of the
   /// leader's rank. Does not block; only if there cannot be another thread, the round is over on return.
   void add(const Entry& entry);
-  /// Returns when all rounds are over. Nothing uses the object then.
+  /// Returns when all rounds are over. Its thread has ended, or does nothing more than that.
   void finish();
 
  private:
-  static void* begin(void* queue);
+  static void* begin(void* owner);
   void run();
   void carry_out(const Entry& entry);
 

@@ -150,7 +150,7 @@ class File final : public core::File {
   base::Ref<core::Comm> comm_;     // for this file alone
   base::Ref<core::Comm> leaders_;  // of a leader: one rank of each process; null if there is one process
   base::Ref<OpenedFile> opened_;
-  std::unique_ptr<ExchangeQueue> exchanges_;  // of a leader, if there are several processes
+  std::shared_ptr<ExchangeQueue> exchanges_;  // of a leader, if there are several processes
   int amode_ = 0;
   std::atomic<bool> atomic_{false};
   std::uint64_t rounds_ = 0;

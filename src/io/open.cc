@@ -156,7 +156,7 @@ Status File::agree_on_comm(core::Comm& user_comm) {
   leaders_->errhandler.set(core::Errhandler::returns());
   const base::Ref<core::Comm> in_background = make(contexts[2], leaders_->group);
   in_background->errhandler.set(core::Errhandler::returns());
-  exchanges_ = std::make_unique<ExchangeQueue>(opened_, in_background);
+  exchanges_ = std::make_shared<ExchangeQueue>(opened_, in_background);
   return {};
 }
 
