@@ -245,9 +245,7 @@ Status File::set_size(Count bytes) {
   if (outcome.ok()) outcome = check_direction(Direction::kWrite);
   if (outcome.ok() && bytes < 0) outcome = base::fail(MPI_ERR_ARG, "(size = {}): it is negative", bytes);
   CLUMP_TRY(agree_same(*comm_, outcome, "size", bytes));
-  if (comm_->rank == 0) opened_->is_written.store(true, std::memory_order_relaxed);
-  if (comm_->rank == 0 && ::ftruncate(opened_->target.descriptor, bytes) != 0)
-    outcome = system_error(errno, fmt::format("set the size to {} of", bytes), name);
+  if (comm_->rank == 0) outcome = opened_->set_size(bytes);
   return agree(*comm_, outcome);
 }
 

@@ -107,6 +107,15 @@ Status OpenedFile::sync() {
   return system_error(errno, "write all data to the medium of", target.name);
 }
 
+Status OpenedFile::set_size(Count bytes) {
+  is_written.store(true, std::memory_order_relaxed);
+  int outcome;
+  do outcome = ::ftruncate(target.descriptor, bytes);
+  while (outcome != 0 && errno == EINTR);
+  if (outcome == 0) return {};
+  return system_error(errno, fmt::format("set the size to {} of", bytes), target.name);
+}
+
 void OpenedFile::begin_use() {
   const std::lock_guard lock(uses_mutex_);
   ++uses_;

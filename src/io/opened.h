@@ -42,6 +42,7 @@ class OpenedFile final : public base::RefCounted {
   base::Status close(bool sync);
   /// Has the system write all data to the medium. Any thread.
   base::Status sync();
+  base::Status set_size(Count bytes);
   /// Data, or a size, may have been written since the last sync().
   std::atomic<bool> is_written{false};
 
