@@ -264,12 +264,22 @@ Status File::preallocate(Count bytes) {
   return agree(*comm_, outcome);
 }
 
+bool File::is_on_several_hosts() const {
+  const auto host_of = [&](int rank) { return rank_.world.node_of(comm_->group->world_rank(rank)); };
+  for (int rank = 1; rank < comm_->size(); ++rank)
+    if (host_of(rank) != host_of(0)) return true;
+  return false;
+}
+
 Status File::sync() {
   Status outcome = check_no_split();
   // What other processes have written has to be with the system before one of them asks for it.
   CLUMP_TRY(agree(*comm_, outcome));
   if (leads() && (amode_ & MPI_MODE_RDONLY) == 0) outcome = opened_->sync();
-  return agree(*comm_, outcome);
+  CLUMP_TRY(agree(*comm_, outcome));
+  if (!is_on_several_hosts()) return {};
+  if (leads()) opened_->forget_cached(comm_->rank);
+  return synchronize(*comm_);
 }
 
 base::Ref<const View> File::view() const {

@@ -82,9 +82,17 @@ int OpenedFile::index_of(int rank) const {
 }
 
 Status OpenedFile::open(int amode, const Hints& hints, bool creates) {
-  int descriptor;
-  do descriptor = ::open(target.name.c_str(), flags_of(amode, creates), hints.permissions);
-  while (descriptor < 0 && errno == EINTR);
+  const auto try_with = [&](int flags) {
+    int descriptor;
+    do descriptor = ::open(target.name.c_str(), flags, hints.permissions);
+    while (descriptor < 0 && errno == EINTR);
+    return descriptor;
+  };
+  int descriptor = try_with(flags_of(amode, creates));
+  // Rank 0 has made the file. On NFS a host may remember for half a minute that it was not there, and it asks
+  // the server only if it is to make it itself.
+  if (descriptor < 0 && errno == ENOENT && !creates && (amode & MPI_MODE_CREATE) != 0)
+    descriptor = try_with(flags_of(amode, creates) | O_CREAT);
   if (descriptor < 0) return system_error(errno, "open", target.name);
   struct stat about = {};
   if (::fstat(descriptor, &about) == 0 && S_ISDIR(about.st_mode)) {
@@ -114,6 +122,11 @@ Status OpenedFile::set_size(Count bytes) {
   while (outcome != 0 && errno == EINTR);
   if (outcome == 0) return {};
   return system_error(errno, fmt::format("set the size to {} of", bytes), target.name);
+}
+
+void OpenedFile::forget_cached(int rank) {
+  constexpr Count kFarAway = Count{1} << 62;  // where no file has data
+  if (lock(kFarAway + rank, kFarAway + rank + 1).ok()) unlock(kFarAway + rank, kFarAway + rank + 1);
 }
 
 void OpenedFile::begin_use() {

@@ -43,6 +43,10 @@ class OpenedFile final : public base::RefCounted {
   /// Has the system write all data to the medium. Any thread.
   base::Status sync();
   base::Status set_size(Count bytes);
+  /// Has the system ask the file server what other hosts have written: on NFS, taking a lock does that.
+  /// Nothing where the file system has no locks. `rank`: of the caller, so that no rank waits for another
+  /// one.
+  void forget_cached(int rank);
   /// Data, or a size, may have been written since the last sync().
   std::atomic<bool> is_written{false};
 
