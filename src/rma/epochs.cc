@@ -66,7 +66,9 @@ Status Window::fence(int assertions) {
         description());
   const Status flushed = messages_ != nullptr ? messages_->flush(-1) : Status();
   order_memory();
+  tell_sanitizer();
   CLUMP_TRY(coll::synchronize(coll::Members(*comm)));
+  tell_sanitizer();
   order_memory();
   end_accesses(-1);  // no rank is in the epoch any more
   ++fences_;
@@ -131,14 +133,16 @@ bool Window::take_soon(LockType type, int rank) {
 
 void Window::take_lock(LockType type, int rank) {
   Control* const control = target(rank).control;
-  if (control != nullptr && control->lock.try_take(type, this->rank())) [[likely]]
-    return;
-  counters_.lock_waits.add();
-  if (control == nullptr || !take_soon(type, rank)) wait_for_grant(type, rank);
+  if (control == nullptr || !control->lock.try_take(type, this->rank())) [[unlikely]] {
+    counters_.lock_waits.add();
+    if (control == nullptr || !take_soon(type, rank)) wait_for_grant(type, rank);
+  }
+  tell_sanitizer();
 }
 
 Status Window::give_lock_back(LockType type, int rank) {
   Control* const control = target(rank).control;
+  tell_sanitizer();
   if (control == nullptr) return messages_->unlock(type, rank);
   control->lock.give_back(type, waiters(), [&](int next) { send_note(*comm, next, Tag::kGranted); });
   return {};
@@ -213,7 +217,9 @@ Status Window::lock(LockType type, int rank, int assertions) {
                       this->rank());
   const bool checked = (assertions & MPI_MODE_NOCHECK) == 0;
   if (checked) take_lock(type, rank);
-  const Held now = !checked ? Held::kUnchecked : type == LockType::kShared ? Held::kShared : Held::kExclusive;
+  const Held now = !checked                    ? Held::kUnchecked
+                   : type == LockType::kShared ? Held::kShared
+                                               : Held::kExclusive;
   held_[static_cast<std::size_t>(rank)].store(now, std::memory_order_release);
   access_ = Access::kLocks;
   fenced_ = false;
@@ -303,6 +309,7 @@ Status Window::flush_all() {
 
 Status Window::sync() {
   order_memory();
+  tell_sanitizer();
   // MPI_Win_sync in a loop reads what another rank stores.
   if (messages_ != nullptr)
     p2p::poll(owner);

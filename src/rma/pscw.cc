@@ -111,6 +111,7 @@ Status Window::start(const core::Group& part, int assertions) {
   }
   // What a signal tells is ordered by it.
   if (!checked || !started_.elsewhere.empty()) order_memory();
+  tell_sanitizer();
   counters_.epochs.add();
   access_ = Access::kStarted;
   fenced_ = false;  // what a fence has opened, and nobody has used, is over
@@ -127,6 +128,7 @@ Status Window::complete() {
     if (flushed.ok()) flushed = status;
   }
   if (!started_.elsewhere.empty()) order_memory();
+  tell_sanitizer();
   for (const int one : started_.here)
     map_->signals->send(Call::kComplete, mine().index_here, target(one).index_here);
   for (const int one : started_.elsewhere) {
@@ -147,6 +149,7 @@ Status Window::post(const core::Group& part, int assertions) {
   CLUMP_TRY(find_partners(part, exposed_));
   const bool checked = (assertions & MPI_MODE_NOCHECK) == 0;
   if (!checked || !exposed_.elsewhere.empty()) order_memory();
+  tell_sanitizer();
   for (const int one : exposed_.elsewhere)
     completions_.push_back(std::make_unique<NoteOfOther>(*this, Call::kComplete, one));
   if (checked) {
@@ -171,6 +174,7 @@ Status Window::wait() {
   posted_ = false;
   if (map_->conflicts != nullptr) map_->conflicts->end_started(rank());
   if (!exposed_.elsewhere.empty()) order_memory();
+  tell_sanitizer();
   return {};
 }
 

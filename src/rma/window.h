@@ -23,6 +23,7 @@
 #include "core/window.h"
 #include "datatype/datatype.h"
 #include "datatype/reduce.h"
+#include "rma/sanitizer.h"
 #include "rma/window_map.h"
 
 namespace clump::p2p {
@@ -183,6 +184,9 @@ class Window final : public core::Window {
   /// Whether the calling thread has written to a window since its last order_operations(). If another one
   /// calls that for it, it has learnt of the operation, and with it of what was written.
   static inline constinit thread_local bool has_written_ = false;
+  /// For programs built with ThreadSanitizer: loads and stores in the window before and after this are
+  /// ordered, for all ranks of this process. By each call that orders them.
+  void tell_sanitizer() const { tell_sanitizer_of_order(map_.get()); }
   base::Status check_assertions(int assertions, int allowed) const {
     return (assertions & ~allowed) == 0 ? base::Status() : wrong_assertions(assertions, allowed);
   }
@@ -233,17 +237,18 @@ class Window final : public core::Window {
   std::unique_ptr<std::atomic<Held>[]> held_;  // by rank; made by the first lock
   int locks_ = 0;                              // of kLocks
   std::vector<int> touched_;                   // of kAll: the ranks whose locks were needed
+  Partners started_;                           // of kStarted
+  std::vector<bool> is_started_;               // by rank; that of started_
+  std::atomic<bool> waits_for_lock_{false}, touches_{false};  // a thread of the rank does
+
   /// The ranks whose memory the owner may load and store, in rising order: its own rank, and those that
   /// MPI_Win_shared_query has told it. Not of MPI_Win_allocate_shared, where it may do so with all.
-  std::vector<int> addressed_;  // guarded by addressed_mutex_, as any thread of the rank may ask
+  std::vector<int> addressed_;  // guarded by addressed_mutex_: threads of the rank may ask and lock
   base::ShortMutex addressed_mutex_;
-  Partners started_;                                          // of kStarted
-  std::vector<bool> is_started_;                              // by rank; that of started_
-  std::atomic<bool> waits_for_lock_{false}, touches_{false};  // a thread of the rank does
 
   // The exposure epoch.
   bool posted_ = false;
-  Partners exposed_;                                                 // while posted_
+  Partners exposed_;  // while posted_
   std::vector<std::unique_ptr<p2p::ReceiveOperation>> completions_;  // of `exposed_.elsewhere`
 
   // For debuggers (facts.h): 1 + the rank whose lock, MPI_Win_post or MPI_Win_complete a call waits for; 0:
