@@ -25,7 +25,7 @@ Division::Division(Count bytes) : bytes(bytes) {
 
 ShmRendezvous::ShmRendezvous(ShmChannel& channel, int here, int there, Envelope its_envelope,
                              const RtsNote& rts)
-    : IncomingRendezvous(its_envelope, rts.bytes, rts.message),
+    : IncomingRendezvous(its_envelope, rts.bytes, rts.streamed ? nullptr : rts.message),
       channel_(channel),
       here_(here),
       there_(there),

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <functional>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -41,8 +42,9 @@ class Basket final : public Sink {
   }
   void fetched(SendRequest&) override { ++came; }
   bool retract(SendRequest&) override { return false; }
-  SendRequest* retract_remote(Envelope, const SendRequest*) override {
-    return std::exchange(waiting, nullptr);
+  SendRequest* retract_remote(Envelope envelope, const SendRequest* original) override {
+    const bool is_here = waiting != nullptr && waiting->original == original && waiting->envelope == envelope;
+    return is_here ? std::exchange(waiting, nullptr) : nullptr;
   }
 
   Envelope last;
@@ -57,10 +59,12 @@ class Message final : public SendRequest {
   Message() = default;
   Message(const Message& other) : SendRequest(other) {}
   void released() override {
+    if (before_released) before_released();
     ++times_released;
     released_by_now.store(times_released, std::memory_order_release);
   }
   void cancelled() override { ++times_withdrawn; }
+  std::function<void()> before_released;  // what other threads do meanwhile; not copied
   int times_released = 0, times_withdrawn = 0;
   std::atomic<int> released_by_now{0};  // the same, for another thread
 };
@@ -228,6 +232,47 @@ TEST_F(Shm, GivesBackWhatNobodyWants) {
   settle();
   EXPECT_EQ(sent.times_withdrawn, 1);
   EXPECT_EQ(sent.times_released, 0);
+}
+
+// All of the second one is in the lane, but the thread that has put it there has not released it yet.
+TEST_F(Shm, DoesNotGiveBackWhatIsAboutToBeReleased) {
+  std::vector<std::byte> data = pattern(50'000);
+  Message first = message(data, false), second = message(data, false);
+  while (channels_[0]->try_send({0, 1}, {4, 0, 1}, 8, bytes_at(data.data(), 8))) {
+  }
+  channels_[0]->send({0, 1}, first);
+  channels_[0]->send({0, 1}, second);
+  ASSERT_EQ(first.times_released + second.times_released, 0) << "both wait";
+  bool is_back = true;
+  first.before_released = [&] { is_back = channels_[0]->retract({0, 1}, second); };
+  sinks_[1].wanted = false;
+  settle();
+  EXPECT_FALSE(is_back);
+  EXPECT_EQ(second.times_released, 1);
+  EXPECT_EQ(second.times_withdrawn, 0) << "it was released before, and may be gone";
+  EXPECT_NE(sinks_[1].waiting, nullptr) << "the receiver has it no more, though its send has succeeded";
+}
+
+TEST_F(Shm, GivesBackTheLaterOfTwoAtTheSameAddress) {
+  std::vector<std::byte> data = pattern(50'000);
+  sinks_[1].wanted = false;
+  Message sent = message(data, false);
+  channels_[0]->send({0, 1}, sent);
+  settle();
+  ASSERT_EQ(sent.times_released, 1);
+  SendRequest* const earlier = std::exchange(sinks_[1].waiting, nullptr);
+  sent.synchronous = true;
+  channels_[0]->send({0, 1}, sent);
+  settle();
+  SendRequest* const later = std::exchange(sinks_[1].waiting, earlier);
+  EXPECT_FALSE(channels_[0]->retract({0, 1}, sent));
+  settle();
+  EXPECT_EQ(sinks_[1].waiting, earlier) << "its send has succeeded";
+  EXPECT_EQ(sent.times_withdrawn, 0) << "the receiver has been asked for another one";
+  sinks_[1].waiting = later;
+  EXPECT_FALSE(channels_[0]->retract({0, 1}, sent));
+  settle();
+  EXPECT_EQ(sent.times_withdrawn, 1);
 }
 
 TEST_F(Shm, KeepsWhatFindsNoRoom) {
