@@ -61,6 +61,8 @@ void ShmRendezvous::pull() {
   const int here = here_, there = there_;
   CtsNote note = cts();
   note.ticket = channel.ask(here, *this, ticket_);
+  // Without a ticket only the sender could move it, when it next makes progress.
+  if (note.ticket == 0 && channel.read(there, address_, wanted(), to())) return finish_with_fin();
   channel.post(here, there, PendingWrite::cts(note));
 }
 

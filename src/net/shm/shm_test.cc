@@ -100,6 +100,11 @@ class Shm : public testing::Test {
     for (int i = 0; i < 2000; ++i)
       for (const auto& channel : channels_) channel->drain(0);
   }
+  /// What a thread of a port does before it sleeps without a limit.
+  void drain_until_it_may_sleep(int port) {
+    while (channels_[port]->drain(0)) {
+    }
+  }
   Message message(std::vector<std::byte>& data, bool synchronous) {
     Message made;
     made.envelope = {4, 0, 7};
@@ -190,12 +195,48 @@ TEST_F(Shm, ReadsFromSendersWhoDoNotLook) {
   std::vector<std::byte> data = pattern(100'000);
   Message sent = message(data, true);
   channels_[0]->send({0, 1}, sent);
-  for (int i = 0; i < 100'000 && sinks_[1].came == 0; ++i) channels_[1]->drain(0);
+  drain_until_it_may_sleep(1);
   EXPECT_EQ(sinks_[1].came, 1) << "the sender was never asked to do anything";
   EXPECT_EQ(sinks_[1].data, data);
   EXPECT_EQ(sent.times_released, 0);
   settle();
   EXPECT_EQ(sent.times_released, 1);
+}
+
+TEST_F(Shm, ReadsFromSendersWhoDoNotLookWhilePolling) {
+  if (!can_read_from_processes()) GTEST_SKIP() << "no process_vm_readv";
+  std::vector<std::byte> data = pattern(100'000);
+  Message sent = message(data, true);
+  channels_[0]->send({0, 1}, sent);
+  for (int i = 0; i < 10'000'000 && sinks_[1].came == 0; ++i) channels_[1]->poll(1);
+  EXPECT_EQ(sinks_[1].came, 1) << "as MPI_Test does, and nothing else";
+  EXPECT_EQ(sinks_[1].data, data);
+  settle();
+}
+
+TEST_F(Shm, WakesASleeperForWhatAnotherThreadHasAskedFor) {
+  if (!can_read_from_processes()) GTEST_SKIP() << "no process_vm_readv";
+  std::vector<std::byte> data = pattern(100'000);
+  Message sent = message(data, true);
+  channels_[0]->send({0, 1}, sent);
+  bells_[1].progress_sleeper = 1;  // it has looked, and will look no more before it is woken
+  channels_[1]->poll(1);           // which returns to a thread that has something else to do
+  EXPECT_EQ(bells_[1].progress_sleeper, 0u);
+  drain_until_it_may_sleep(1);
+  EXPECT_EQ(sinks_[1].came, 1);
+  settle();
+}
+
+TEST_F(Shm, ReadsAtOnceWhatIsTooManyToAskFor) {
+  if (!can_read_from_processes()) GTEST_SKIP() << "no process_vm_readv";
+  constexpr int kMany = static_cast<int>(Segment::kTickets) + 6;
+  std::vector<std::byte> data = pattern(70'000);
+  std::vector<Message> sent(kMany, message(data, true));
+  for (Message& one : sent) channels_[0]->send({0, 1}, one);
+  drain_until_it_may_sleep(1);
+  EXPECT_EQ(sinks_[1].came, kMany) << "the sender was never asked to do anything";
+  settle();
+  for (const Message& one : sent) EXPECT_EQ(one.times_released, 1);
 }
 
 TEST_F(Shm, ReceiversMoveLargeMessagesWithoutTheirSenders) {
