@@ -357,7 +357,6 @@ void ShmChannel::keep_staging_buffer(const StagingNote& note, int port, int from
 void ShmChannel::deliver_rts(const Lane::Message& message, int port, Inlet::Source& from, Later& later) {
   auto* const remote = new ShmRendezvous(*this, port, from.port, message.envelope, message.note<RtsNote>());
   remote->sink = &sink(message.destination);
-  tell_crowded(message.destination);
   if (remote->is_streamed()) {
     from.streamed = remote;
     // It has to arrive before its first piece; there is nothing to copy yet.
@@ -366,6 +365,7 @@ void ShmChannel::deliver_rts(const Lane::Message& message, int port, Inlet::Sour
     *later.last = remote;
     later.last = &remote->next;
   }
+  tell_crowded(message.destination);
 }
 
 std::uint64_t ShmChannel::ask(int port, ShmRendezvous& message, std::uint64_t& noted) {

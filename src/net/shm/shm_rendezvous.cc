@@ -30,7 +30,9 @@ ShmRendezvous::ShmRendezvous(ShmChannel& channel, int here, int there, Envelope 
       here_(here),
       there_(there),
       streamed_(rts.streamed),
-      address_(rts.address) {}
+      address_(rts.address) {
+  comes_unasked = streamed_;
+}
 
 void ShmRendezvous::send_fin() { channel_.post(here_, there_, PendingWrite::fin(original)); }
 
