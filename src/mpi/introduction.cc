@@ -38,8 +38,8 @@ datatype::Layout layout_of(std::span<int> ints) {
 }
 
 base::Status swap(const LeaderLink& link, std::span<int> ours, std::span<int> theirs) {
-  const p2p::Address other{*link.comm, link.peer, link.tag};
-  return p2p::send_receive(other, layout_of(ours), other, layout_of(theirs));
+  return p2p::send_receive({*link.comm, link.peer, link.sent_tag}, layout_of(ours),
+                           {*link.comm, link.peer, link.received_tag}, layout_of(theirs));
 }
 
 std::vector<int> names_of(const core::World& world, const Group& group) {
