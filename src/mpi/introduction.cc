@@ -62,9 +62,11 @@ base::Status group_of(const core::World& world, const Introduction& told, core::
   for (std::size_t at = 0; at < told.ranks.size(); at += PeerName::kInts) {
     places.push_back(world.link->hold_place_of(PeerName::from_ints(&told.ranks[at]), ranks.emplace_back()));
     if (ranks.back() < 0)
-      return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
-                        "a process can be connected to {} ranks of other jobs at a time, and this would be more",
-                        room_for_jobs());
+      return base::fail(
+          MPI_ERR_UNSUPPORTED_OPERATION,
+          "a process can be connected to {} ranks of other jobs at a time, and this would be more; "
+          "those that have left count as long as a group has them (MPI_Group_free)",
+          room_for_jobs());
   }
   group = Group::of(ranks, origin);
   return {};

@@ -220,9 +220,11 @@ Status reach(const core::World& world, const net::link::PeerName& name, const st
   if (!connected.ok()) return base::fail(MPI_ERR_PORT, "{}: {}", what, base::message_of(connected.code()));
   place = world.link->hold_place_of(name, rank);
   if (rank >= 0) return {};
-  return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
-                    "{}: a process can be connected to {} ranks of other jobs at a time, and is", what,
-                    room_for_jobs());
+  return base::fail(
+      MPI_ERR_UNSUPPORTED_OPERATION,
+      "{}: a process can be connected to {} ranks of other jobs at a time, and is; those that have "
+      "left count as long as a group has them (MPI_Group_free)",
+      what, room_for_jobs());
 }
 
 Status open_port_for_jobs(Rank& self, std::string& name) {

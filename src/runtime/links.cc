@@ -65,6 +65,7 @@ void open_links(core::World& world) {
   setup.lost = lost_job;
   setup.gone = [&world](int place) { mpi::forget_visitor(world, place); };
   world.link = std::make_unique<net::LinkChannel>(std::move(setup));
+  core::Group::keep_numbers_of(*world.link);
 }
 
 namespace mpi {

@@ -297,6 +297,29 @@ TEST_F(Link, PlacesEnd) {
   EXPECT_EQ(number, 0);
 }
 
+TEST_F(Link, AKeptNumberIsNoOtherRanks) {
+  ASSERT_TRUE(server.channel->listen().ok());
+  int first = 0, other = 0, again = 0;
+  HeldPlace one = client.channel->hold_place_of({server.name, 1, 0}, first);
+  KeptNumber kept = client.channel->keep(first);
+  one = {};
+  EXPECT_FALSE(client.channel->is_place(first));
+  const HeldPlace second = client.channel->hold_place_of({server.name, 2, 0}, other);
+  EXPECT_NE(other, first);
+  KeptNumber twice = client.channel->keep(first);
+  EXPECT_TRUE(twice);
+  EXPECT_EQ(client.channel->name_of(first), PeerName({server.name, 1, 0}));
+  one = client.channel->hold_place_of({server.name, 1, 0}, again);
+  EXPECT_EQ(again, first) << "it is the same rank";
+  EXPECT_TRUE(client.channel->is_place(first));
+  one = {};
+  kept = {};
+  twice = {};
+  EXPECT_FALSE(client.channel->keep(first)) << "nothing has it any more";
+  const HeldPlace third = client.channel->hold_place_of({server.name, 3, 0}, again);
+  EXPECT_EQ(again, first);
+}
+
 TEST_F(Link, ContextsOfTwoProcessesDiffer) {
   std::uint32_t ours = 0, theirs = 0, next = 0;
   ASSERT_TRUE(client.channel->new_context(ours).ok());

@@ -326,7 +326,7 @@ void LinkChannel::free_unheld(const PeerRef& peer) {
   for (const int number : unheld) {
     setup_.gone(number);
     const std::lock_guard lock(mutex_);
-    Place& place = places_[static_cast<std::size_t>(number - setup_.first_place)];
+    Place& place = place_at(number);
     if (place.peer == peer && place.holds == 0) free_place(place);
   }
 }
