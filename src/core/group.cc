@@ -101,8 +101,16 @@ base::Ref<const Group> Group::first(int size) const {
 
 std::string Group::name_of(int rank) const {
   const int number = world_rank(rank);
-  return number == rank ? fmt::format("rank {}", rank)
-                        : fmt::format("rank {} (rank {} of MPI_COMM_WORLD)", rank, number);
+  const auto is_number = [&](const net::KeptNumber& kept) { return kept.number() == number; };
+  if (kept_ != nullptr && std::ranges::any_of(*kept_, is_number))
+    return fmt::format("rank {} (rank {} of another job)", rank,
+                       link_.load(std::memory_order_acquire)->name_of(number).rank);
+  const Rank* const caller = current_rank();
+  const int first = caller != nullptr ? caller->launch.first : 0;
+  if (number - first == rank) return fmt::format("rank {}", rank);
+  if (caller != nullptr && (number < first || number >= first + caller->launch.size))
+    return fmt::format("rank {} (of another MPI_COMM_WORLD)", rank);
+  return fmt::format("rank {} (rank {} of MPI_COMM_WORLD)", rank, number - first);
 }
 
 std::vector<int> Group::world_ranks() const {

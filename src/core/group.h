@@ -50,7 +50,8 @@ class Group final : public base::RefCounted {
       return first_ + rank * stride_;
     return kind_ == Kind::kListed ? list_[static_cast<std::size_t>(rank)] : in_blocks(rank);
   }
-  /// The name of a rank in messages for the user: "rank 1", with its number in the job if that is different.
+  /// The name of a rank in messages for the user: "rank 1", with its rank in the caller's MPI_COMM_WORLD if
+  /// that is different, or in its own job: "rank 1 (rank 0 of another job)".
   std::string name_of(int rank) const;
   /// The numbers in the job of all ranks, in the order of the group.
   std::vector<int> world_ranks() const;

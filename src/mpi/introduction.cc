@@ -135,8 +135,9 @@ base::Status meet(core::World& world, const LeaderLink& link, const Group& local
   CLUMP_TRY(known);
   for (int rank = 0; rank < remote->size(); ++rank)
     if (local.rank_of(remote->world_rank(rank)) != MPI_UNDEFINED)
-      return base::fail(MPI_ERR_COMM, "rank {} of the job is in both groups; they must be disjoint",
-                        remote->world_rank(rank));
+      return base::fail(MPI_ERR_COMM,
+                        "{} of the remote group is in the local one, too; they must be disjoint",
+                        remote->name_of(rank));
   if (first_counts(ours, theirs, world.is_before(local.world_rank(0), remote->world_rank(0))))
     for (const int i : {Introduction::kContexts, Introduction::kContexts + 1}) theirs.head[i] = ours.head[i];
   return {};
