@@ -378,5 +378,18 @@ TEST_F(Shm, SharesPlacesByKey) {
   EXPECT_EQ(other.allocate(10'000), a);
 }
 
+TEST_F(Shm, AllUsersOfAKeyGetNoPlaceIfOneGetsNone) {
+  SharedAllocator one(*channels_[0]), other(*channels_[1]);
+  Segment::Common& common = channels_[0]->segment().common();
+  const std::int64_t known = one.share(77, 2, 10'000);
+  common.used_regions = Segment::kNamedRegions;  // as if so many were known to some of their users
+  EXPECT_LT(one.share(78, 2, 10'000), 0);
+  const std::uint64_t used = common.used;
+  EXPECT_LT(one.share(79, 2, 10'000), 0);
+  EXPECT_EQ(common.used, used) << "what it had taken is free again";
+  EXPECT_EQ(other.share(77, 2, 10'000), known);  // now there is room for one
+  EXPECT_LT(other.share(78, 2, 10'000), 0) << "the other user goes without";
+}
+
 }  // namespace
 }  // namespace clump::net
