@@ -164,7 +164,9 @@ class LinkChannel final : public Channel {
   std::vector<PeerRef> retrying_;
 
   int events_ = -1, wake_ = -1, listener_ = -1;
-  std::vector<std::byte> read_buffer_;  // of the thread
+  // Of the thread.
+  std::vector<std::byte> read_buffer_;
+  bool accepts_later_ = false;
 };
 
 }  // namespace clump::net

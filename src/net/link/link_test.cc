@@ -1,16 +1,24 @@
 // Two link channels in one process, as if they were of two jobs.
 #include "net/link/link_channel.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <numeric>
+#include <set>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -237,6 +245,66 @@ TEST_F(Link, LaterListenerIsWaitedFor) {
   EXPECT_FALSE(client.channel->is_flushed());
   ASSERT_TRUE(server.channel->listen().ok());
   wait_for([&] { return server.receiver.count() == 1 && client.channel->is_flushed(); });
+}
+
+TEST_F(Link, LaterListenerIsWaitedForAfterARefusal) {
+  EXPECT_EQ(client.channel->connect(server.rank()).error_class(), MPI_ERR_PORT);
+  held = client.channel->hold_place_of(server.rank(), place);
+  send(5);
+  ASSERT_TRUE(server.channel->listen().ok());
+  wait_for([&] { return server.receiver.count() == 1 && client.channel->is_flushed(); });
+}
+
+/// The threads of all link channels.
+std::set<std::string> link_threads() {
+  std::set<std::string> found;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string name;
+    std::ifstream file(task.path() / "comm");
+    std::getline(file, name);
+    if (name.ends_with("link")) found.insert(task.path());
+  }
+  return found;
+}
+
+/// `stat`: the file of this name of a thread.
+bool is_asleep(int stat) {
+  char text[512];
+  const ssize_t length = ::pread(stat, text, sizeof text, 0);
+  const std::string_view seen(text, static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
+  const std::size_t name_end = seen.rfind(')');
+  return name_end != seen.npos && seen[name_end + 2] == 'S';
+}
+
+TEST_F(Link, SleepsWhileThereIsNoDescriptorForAConnection) {
+  const std::set<std::string> before = link_threads();
+  ASSERT_TRUE(server.channel->listen().ok());
+  std::string its;
+  wait_for([&] {
+    for (const std::string& one : link_threads())
+      if (!before.contains(one)) its = one;
+    return !its.empty();
+  });
+  const int stat = ::open((its + "/stat").c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_GE(stat, 0);
+  wait_for([&] { return is_asleep(stat); });
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  // All descriptors below `lowered` are taken, and the next connection needs the only one that is free.
+  std::vector<int> taken{::dup(stat)};
+  const rlimit lowered{static_cast<rlim_t>(taken.front()) + 1, limit.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &lowered), 0);
+  for (int one; (one = ::dup(stat)) >= 0;) taken.push_back(one);
+  ::close(taken.back());
+  taken.pop_back();
+  const int waiting = link::connected_socket(link::link_address(server.name, 0));
+  EXPECT_GE(waiting, 0);
+  wait_for([&] { return is_asleep(stat); });  // which has woken it
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+  EXPECT_TRUE(client.channel->connect(server.rank()).ok()) << "it accepts connections again";
+  ::close(waiting);
+  ::close(stat);
+  for (const int one : taken) ::close(one);
 }
 
 TEST_F(Link, PartingIsNoLoss) {
