@@ -258,10 +258,7 @@ bool LinkChannel::try_send(Route route, Envelope envelope, Count bytes, const da
   Traffic& traffic = traffic_[static_cast<std::size_t>(route.source)];
   {
     const std::lock_guard lock(peer->mutex);
-    const auto crowded = peer->crowded.find(frame.destination);
-    const bool is_crowded = crowded != peer->crowded.end();
-    if (is_crowded && --crowded->second <= 0) peer->crowded.erase(crowded);
-    if (peer->held > kMostHeld || is_crowded) {
+    if (peer->held > kMostHeld || peer->crowded.contains(frame.destination)) {
       traffic.refused.add();
       return false;
     }

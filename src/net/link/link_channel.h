@@ -143,6 +143,7 @@ class LinkChannel final : public Channel {
   // For link::Connection: what has come.
   bool greet(link::Connection& connection, std::span<const std::byte> bytes);
   void deliver(const PeerRef& peer, const link::Frame& frame, std::span<const std::byte> bytes);
+  void tell_crowded(link::Peer& peer, int rank, bool crowded);
 
   const Setup setup_;
   const std::string address_;

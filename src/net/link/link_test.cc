@@ -210,9 +210,32 @@ TEST_F(Link, CrowdedReceiverHasMessagesAnnounced) {
   server.receiver.become_crowded(true);
   send(1);
   std::vector<int> values{2};
-  wait_for([&] {
-    return !client.channel->try_send({0, place}, Envelope(kContext, 0, 3), sizeof(int), ints(values));
-  });
+  const auto goes = [&] {
+    return client.channel->try_send({0, place}, Envelope(kContext, 0, 3), sizeof(int), ints(values));
+  };
+  wait_for([&] { return !goes(); });
+  for (int i = 0; i < 1000; ++i) ASSERT_FALSE(goes()) << "as long as it is crowded";
+  server.receiver.become_crowded(false);
+  Send message;
+  message.envelope = Envelope(kContext, 0, 3);
+  message.bytes = sizeof(int);
+  message.payload = ints(values);
+  client.channel->send({0, place}, message);  // which has to be announced; then the server tells
+  wait_for([&] { return message.is_released.load() && goes(); });
+}
+
+TEST_F(Link, LongMessagesTakeNoMemoryWhileTheyWaitToBeWritten) {
+  const auto in_use = [] {
+    const struct mallinfo2 all = ::mallinfo2();
+    return all.uordblks + all.hblkhd;
+  };
+  std::vector<int> values(1 << 20);
+  Send message;
+  message.payload = ints(values);
+  const std::size_t before = in_use();
+  std::vector<link::PendingFrame> waiting;
+  for (int i = 0; i < 100; ++i) waiting.push_back(link::PendingFrame::streamed(message, 0, 4 << 20));
+  EXPECT_LT(in_use(), before + (1 << 20));
 }
 
 TEST_F(Link, WrongTokenIsRefusedAndTold) {
