@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
+#include <utility>
+
+#include "core/rank.h"
+#include "net/link/link_channel.h"
 
 namespace clump::core {
 
@@ -20,22 +24,39 @@ std::size_t strided_length(std::span<const int> list) {
 
 }  // namespace
 
-base::Ref<const Group> Group::regular(int size, int first, int stride, Origin origin) {
-  auto* const group = new Group(size, origin);
+base::Ref<Group> Group::strided(int size, int first, int stride, Origin origin) {
+  base::Ref<Group> group(new Group(size, origin));
   group->first_ = first;
   group->stride_ = stride;
-  return base::Ref<const Group>(group);
+  return group;
 }
 
-base::Ref<const Group> Group::of(std::span<const int> world_ranks, Origin origin) {
+base::Ref<const Group> Group::regular(int size, int first, int stride, Origin origin) {
+  return strided(size, first, stride, origin);
+}
+
+base::Ref<Group> Group::map_of(std::span<const int> world_ranks, Origin origin) {
   const int size = static_cast<int>(world_ranks.size());
   const int first = size > 0 ? world_ranks[0] : 0;
   const int stride = size > 1 ? world_ranks[1] - first : 1;
-  if (strided_length(world_ranks) == world_ranks.size()) return regular(size, first, stride, origin);
-  auto* const group = new Group(size, origin);
-  base::Ref<const Group> made(group);
+  if (strided_length(world_ranks) == world_ranks.size()) return strided(size, first, stride, origin);
+  base::Ref<Group> group(new Group(size, origin));
   if (!group->become_blocks(world_ranks)) group->become_list(world_ranks);
-  return made;
+  return group;
+}
+
+base::Ref<const Group> Group::of(std::span<const int> world_ranks, Origin origin) {
+  base::Ref<Group> group = map_of(world_ranks, origin);
+  // acquire: pairs with the release in keep_numbers_of().
+  net::LinkChannel* const link = link_.load(std::memory_order_acquire);
+  if (link == nullptr || !link->has_places()) return group;
+  for (const int number : world_ranks) {
+    net::KeptNumber kept = link->keep(number);
+    if (!kept) continue;
+    if (group->kept_ == nullptr) group->kept_ = std::make_unique<std::vector<net::KeptNumber>>();
+    group->kept_->push_back(std::move(kept));
+  }
+  return group;
 }
 
 bool Group::become_blocks(std::span<const int> world_ranks) {
@@ -80,8 +101,16 @@ base::Ref<const Group> Group::first(int size) const {
 
 std::string Group::name_of(int rank) const {
   const int number = world_rank(rank);
-  return number == rank ? fmt::format("rank {}", rank)
-                        : fmt::format("rank {} (rank {} of MPI_COMM_WORLD)", rank, number);
+  const auto is_number = [&](const net::KeptNumber& kept) { return kept.number() == number; };
+  if (kept_ != nullptr && std::ranges::any_of(*kept_, is_number))
+    return fmt::format("rank {} (rank {} of another job)", rank,
+                       link_.load(std::memory_order_acquire)->name_of(number).rank);
+  const Rank* const caller = current_rank();
+  const int first = caller != nullptr ? caller->launch.first : 0;
+  if (number - first == rank) return fmt::format("rank {}", rank);
+  if (caller != nullptr && (number < first || number >= first + caller->launch.size))
+    return fmt::format("rank {} (of another MPI_COMM_WORLD)", rank);
+  return fmt::format("rank {} (rank {} of MPI_COMM_WORLD)", rank, number - first);
 }
 
 std::vector<int> Group::world_ranks() const {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <vector>
 
 namespace clump::diag {
@@ -22,11 +23,25 @@ const pmi::LaunchNote* find(int number) {
   return found != launches().end() ? &*found : nullptr;
 }
 
+std::map<int, pmi::OtherRank>& others() {
+  static auto& all = *new std::map<int, pmi::OtherRank>;
+  return all;
+}
+
 }  // namespace
+
+void name_other(const pmi::OtherRank& other) { others()[other.number] = other; }
+
+const pmi::OtherRank* find_other(int number) {
+  const auto found = others().find(number);
+  return found != others().end() ? &found->second : nullptr;
+}
 
 void name_launch(const pmi::LaunchNote& launch) { launches().push_back(launch); }
 
 std::string rank_name(int number) {
+  if (const pmi::OtherRank* const other = find_other(number))
+    return fmt::format("{} of another job", other->rank);
   const pmi::LaunchNote* const launch = find(number);
   return launch == nullptr ? std::to_string(number)
                            : fmt::format("{}:{}", launch->launch, number - launch->first);

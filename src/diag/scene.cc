@@ -25,32 +25,48 @@ std::string messages_text(int count, std::int64_t bytes) {
                     : fmt::format("{} messages of {} bytes wait unmatched", count, bytes);
 }
 
-}  // namespace
-
-namespace {
-
-std::string numbers_text(const std::vector<int>& ranks) {
+/// `name`: of a number. Numbers follow each other if is_next(one, other).
+std::string numbers_text(const std::vector<int>& ranks, auto name, auto is_next) {
   std::string text;
   std::size_t pieces = 0;
   for (std::size_t i = 0; i < ranks.size(); ++pieces) {
     if (pieces == kMostPieces) return text + fmt::format(",... ({} in all)", ranks.size());
     std::size_t end = i + 1;
-    while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1 &&
-           launch_of(ranks[end]) == launch_of(ranks[end - 1]))
-      ++end;
+    while (end < ranks.size() && is_next(ranks[end - 1], ranks[end])) ++end;
     if (end - i < 3) end = i + 1;
     if (i > 0) text += ',';
-    text += end - i > 1 ? fmt::format("{}-{}", rank_name(ranks[i]), rank_name(ranks[end - 1]))
-                        : rank_name(ranks[i]);
+    text += end - i > 1 ? fmt::format("{}-{}", name(ranks[i]), name(ranks[end - 1])) : name(ranks[i]);
     i = end;
   }
   return text;
 }
 
+std::string plural(std::size_t count) { return count == 1 ? "rank" : "ranks"; }
+
 }  // namespace
 
 std::string ranks_text(const std::vector<int>& ranks) {
-  return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", numbers_text(ranks));
+  std::vector<int> ours, theirs;
+  std::set<std::uint64_t> jobs;
+  for (const int number : ranks) {
+    const pmi::OtherRank* const other = find_other(number);
+    (other != nullptr ? theirs : ours).push_back(other != nullptr ? other->rank : number);
+    if (other != nullptr) jobs.insert(other->job);
+  }
+  std::string text;
+  if (!ours.empty() || theirs.empty()) {
+    const auto is_next = [](int one, int other) {
+      return other == one + 1 && launch_of(other) == launch_of(one);
+    };
+    text = fmt::format("{} {}", plural(ours.size()), numbers_text(ours, rank_name, is_next));
+  }
+  if (!theirs.empty()) {
+    const auto name = [](int rank) { return std::to_string(rank); };
+    const auto is_next = [](int one, int other) { return other == one + 1; };
+    text += fmt::format("{}{} {} of {}", text.empty() ? "" : " and ", plural(theirs.size()),
+                        numbers_text(theirs, name, is_next), jobs.size() == 1 ? "another job" : "other jobs");
+  }
+  return text;
 }
 
 int distance(int rank, int other, int ranks) {
@@ -103,6 +119,7 @@ const std::string& Scene::name_of(pmi::CommKey comm) const {
 }
 
 pmi::Standing::State Scene::state_of(int rank) const {
+  if (find_other(rank) != nullptr) return pmi::Standing::State::kSilent;
   const auto found = standings_.find(rank);
   return found != standings_.end() ? found->second->state : pmi::Standing::State::kBefore;
 }
@@ -115,6 +132,7 @@ const std::string& Scene::last_call_of(int rank) const {
 
 std::string Scene::standing_of(int rank) const {
   using State = pmi::Standing::State;
+  if (find_other(rank) != nullptr) return "its job is not asked";
   switch (state_of(rank)) {
     case State::kEnded:
       return "it has ended";
@@ -143,6 +161,10 @@ std::vector<int> Scene::members_of(const Awaited& collective) const {
   std::vector<int> all(static_cast<std::size_t>(ranks_));
   for (int rank = 0; rank < ranks_; ++rank) all[static_cast<std::size_t>(rank)] = rank;
   return all;
+}
+
+bool Scene::has_others(const Awaited& collective) const {
+  return std::ranges::any_of(members_of(collective), [](int rank) { return find_other(rank) != nullptr; });
 }
 
 // A collective by messages has a number, and each rank reports how many collectives it has begun. In a

@@ -43,6 +43,8 @@ class Scene {
   const std::string& last_call_of(int rank) const;
   /// The ranks that a collective waits for.
   std::vector<int> missing(const pmi::Awaited& collective) const;
+  /// Whether ranks of other jobs take part in it, of which missing() knows nothing.
+  bool has_others(const pmi::Awaited& collective) const;
   /// What other ranks call in the communicator instead: "rank 0 calls MPI_Bcast there"; may be empty.
   std::string other_calls(const Wait& wait, const pmi::Awaited& collective) const;
   /// What is known about why one item of `wait` does not come: clauses about its peer, as "it". `relative`:
@@ -77,7 +79,7 @@ class Scene {
   std::map<pmi::CommKey, std::map<int, std::string>> meeting_;
 };
 
-/// A list of ranks as text: "rank 3", "ranks 0-2,5".
+/// A list of ranks as text: "rank 3", "ranks 0-2,5", "rank 0 and ranks 0-2 of another job".
 std::string ranks_text(const std::vector<int>& ranks);
 /// How far `other` is from `rank` in a ring of `ranks`: from -ranks/2 on.
 int distance(int rank, int other, int ranks);

@@ -96,6 +96,7 @@ std::string absence(const Scene& scene, const Wait& wait, const Awaited& item, b
   if (!text.empty()) return text;
   if (!is_final) return "all who were asked have come";
   if (std::string others = scene.other_calls(wait, item); !others.empty()) return others;
+  if (scene.has_others(item)) return "all its ranks of this job have called it; others are not asked";
   return "all its ranks have called it, but not with the same root and sizes (mpiexec --check tells more)";
 }
 
@@ -146,7 +147,8 @@ Form form_of(const Scene& scene, const Wait& wait, bool relative, bool is_final)
   Form form{wait.call + "\n" + wait.place, {}};
   for (const Awaited& item : wait.items) {
     Relation peer{false, item.peer};
-    if (relative && item.peer >= 0) peer = {true, distance(wait.rank, item.peer, scene.ranks())};
+    if (relative && item.peer >= 0 && find_other(item.peer) == nullptr)
+      peer = {true, distance(wait.rank, item.peer, scene.ranks())};
     form.peers.push_back(peer);
     form.text += "\n" + arguments(scene, item, peer) + noun(item) + reason(scene, wait, item, peer, is_final);
   }
@@ -321,6 +323,7 @@ std::string place_text(Symbolizer& symbolizer, std::span<const pmi::Frame> calle
 }  // namespace
 
 Scene scene_of(pmi::Account account, int ranks) {
+  for (const pmi::OtherRank& other : account.others) name_other(other);
   Symbolizer symbolizer(Symbolizer::Search::kOtherFilesToo);
   std::ranges::stable_sort(account.waiters, {}, &pmi::Waiter::rank);
   std::vector<Wait> waits;

@@ -170,6 +170,30 @@ TEST(Waits, WhatMovesIsNoCircle) {
   EXPECT_EQ(circle(receive(1, 1), send).size(), 2u);
 }
 
+TEST(RankNames, RanksOfOtherJobsHaveTheirOwnNumber) {
+  for (int rank = 0; rank < 3; ++rank) name_other({3000 - rank, rank, 77});
+  name_other({4000, 5, 78});
+  EXPECT_EQ(rank_name(2999), "1 of another job");
+  EXPECT_EQ(ranks_text({0, 3000, 2999, 2998}), "rank 0 and ranks 0-2 of another job");
+  EXPECT_EQ(ranks_text({3000}), "rank 0 of another job");
+  EXPECT_EQ(ranks_text({0, 1, 3000, 4000}), "ranks 0,1 and ranks 0,5 of other jobs");
+}
+
+TEST(Waits, RanksOfOtherJobsAreNotAsked) {
+  name_other({3000, 0, 77});
+  pmi::Account account = account_of(1);
+  account.comms = {{kPart, "", {0, 3000}}};
+  Awaited message = receive(3000, 9);
+  message.comm = kPart;
+  const std::string text = waits_text(Scene({{0, "MPI_Recv", "", {message}}}, std::move(account), 1), false);
+  EXPECT_NE(
+      text.find(
+          "rank 0 waits in MPI_Recv(source 0 of another job, tag 9, a communicator of rank 0 and rank 0 "
+          "of another job): rank 0 of another job has not sent it; its job is not asked\n"),
+      text.npos)
+      << text;
+}
+
 TEST(RankNames, RanksOfOtherLaunchesHaveTheirNumber) {
   name_launch({1, 1000, 4});
   name_launch({2, 1004, 3});

@@ -37,7 +37,7 @@ base::Status intercomm_create(core::Rank& self, Comm& local_comm, int local_lead
                       local_comm.size());
 
   const auto find = [&](LeaderLink& link) -> base::Status {
-    link = {self.comm(peer_comm), remote_leader, tag, {}};
+    link = {self.comm(peer_comm), remote_leader, tag, tag, {}};
     if (link.comm == nullptr) return base::fail(MPI_ERR_COMM, "peer_comm is not a communicator");
     const int size = link.comm->peers().size();
     if (remote_leader >= 0 && remote_leader < size) return {};
@@ -63,7 +63,7 @@ base::Status intercomm_create_from_groups(core::Rank& self, const Group& local_g
     if (remote_leader < 0 || remote_leader >= remote->size())
       return base::fail(MPI_ERR_RANK, "remote_leader is {}, but remote_group has {} ranks", remote_leader,
                         remote->size());
-    link = {self.comm_founding.get(), remote->world_rank(remote_leader), tag, {}};
+    link = {self.comm_founding.get(), remote->world_rank(remote_leader), tag, tag, {}};
     return {};
   };
   CLUMP_TRY(introduce(coll::Members(*self.comm_founding, local_group, tag), local_leader, find,

@@ -38,8 +38,8 @@ datatype::Layout layout_of(std::span<int> ints) {
 }
 
 base::Status swap(const LeaderLink& link, std::span<int> ours, std::span<int> theirs) {
-  const p2p::Address other{*link.comm, link.peer, link.tag};
-  return p2p::send_receive(other, layout_of(ours), other, layout_of(theirs));
+  return p2p::send_receive({*link.comm, link.peer, link.sent_tag}, layout_of(ours),
+                           {*link.comm, link.peer, link.received_tag}, layout_of(theirs));
 }
 
 std::vector<int> names_of(const core::World& world, const Group& group) {
@@ -62,9 +62,11 @@ base::Status group_of(const core::World& world, const Introduction& told, core::
   for (std::size_t at = 0; at < told.ranks.size(); at += PeerName::kInts) {
     places.push_back(world.link->hold_place_of(PeerName::from_ints(&told.ranks[at]), ranks.emplace_back()));
     if (ranks.back() < 0)
-      return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
-                        "a process can be connected to {} ranks of other jobs at a time, and this would be more",
-                        room_for_jobs());
+      return base::fail(
+          MPI_ERR_UNSUPPORTED_OPERATION,
+          "a process can be connected to {} ranks of other jobs at a time, and this would be more; "
+          "those that have left count as long as a group has them (MPI_Group_free)",
+          room_for_jobs());
   }
   group = Group::of(ranks, origin);
   return {};
@@ -133,8 +135,9 @@ base::Status meet(core::World& world, const LeaderLink& link, const Group& local
   CLUMP_TRY(known);
   for (int rank = 0; rank < remote->size(); ++rank)
     if (local.rank_of(remote->world_rank(rank)) != MPI_UNDEFINED)
-      return base::fail(MPI_ERR_COMM, "rank {} of the job is in both groups; they must be disjoint",
-                        remote->world_rank(rank));
+      return base::fail(MPI_ERR_COMM,
+                        "{} of the remote group is in the local one, too; they must be disjoint",
+                        remote->name_of(rank));
   if (first_counts(ours, theirs, world.is_before(local.world_rank(0), remote->world_rank(0))))
     for (const int i : {Introduction::kContexts, Introduction::kContexts + 1}) theirs.head[i] = ours.head[i];
   return {};

@@ -15,7 +15,9 @@ namespace clump::mpi {
 struct LeaderLink {
   core::Comm* comm = nullptr;
   int peer = MPI_PROC_NULL;
-  int tag = 0;
+  /// Of what this leader sends, and of what it receives. Different if the two leaders may have another
+  /// introduction at the same time that has the same tag.
+  int sent_tag = 0, received_tag = 0;
   net::HeldPlace place;  ///< of the other leader, if it is of another job
 };
 

@@ -93,7 +93,7 @@ Status comm_join(core::Rank& self, int fd, MPI_Comm* intercomm) {
   }
   const int tag = kFirstTag + static_cast<int>((ours.draw ^ theirs.draw) & kTags);
   const auto find = [&](LeaderLink& link) -> Status {
-    link = {self.comm_job.get(), theirs.rank, tag, std::move(place)};
+    link = {self.comm_job.get(), theirs.rank, tag, tag, std::move(place)};
     return {};
   };
   return introduce(coll::Members(*self.comm_self), 0, find, *self.comm_self, intercomm);

@@ -4,7 +4,9 @@
 //     --- kPort: port, token, number ------------->   refused at once, or it waits in the port
 //     <-- kAnswer: accepted, or why not -----------   MPI_Comm_accept has taken it
 //     --- kConfirm: still there, or gone ---------->  gone: MPI_Comm_accept takes the next one
-//     then both make the intercommunicator, by the number of the question (introduction.h)
+//     then both make the intercommunicator, by the number of the question (introduction.h). The other rank
+//     may ask this one at the same time, and numbers its questions by itself: so what a client sends has an
+//     even tag, and what the rank of a port sends has an odd one
 //
 // A client of another job connects to the process of the port first (net/link): from then on the port's rank
 // has a number in the client's process, and the client has one in the port's.
@@ -37,6 +39,10 @@ using core::Comm;
 using core::Rank;
 
 std::span<const std::byte> as_bytes(const auto& value) { return std::as_bytes(std::span(&value, 1)); }
+
+/// The tags of an introduction, in the context of Rank::comm_job.
+int clients_tag(std::uint32_t question) { return static_cast<int>(2 * question); }
+int servers_tag(std::uint32_t question) { return static_cast<int>(2 * question + 1); }
 
 /// The open ports of one rank, and the questions of clients.
 class OpenPorts final : public Rank::Ports, Listener::Owner {
@@ -149,7 +155,8 @@ Status request_connection(Rank& self, const char* port_name, MPI_Info info_handl
                         text_of(port_name), seconds);
   }
   const PortAnswer answer = question->answer();
-  link = {self.comm_job.get(), name.rank, static_cast<int>(question->number()), question->take_place()};
+  link = {self.comm_job.get(), name.rank, clients_tag(question->number()), servers_tag(question->number()),
+          question->take_place()};
   if (answer == PortAnswer::kAccepted) question->confirm(true);
   delete question;
   return answer == PortAnswer::kAccepted ? Status() : connection_refused(answer, port_name);
@@ -177,7 +184,8 @@ Status accept(Rank& self, const char* port_name, LeaderLink& link) {
                            {&is_there, sizeof is_there, datatype::predefined(MPI_BYTE)}, operation));
     ports->table().confirmed(visitor);
     if (!is_there) continue;
-    link = {self.comm_job.get(), visitor.rank, static_cast<int>(visitor.question), {}};
+    link = {
+        self.comm_job.get(), visitor.rank, servers_tag(visitor.question), clients_tag(visitor.question), {}};
     if (is_of_other_job) link.place = self.world.link->hold(visitor.rank);
     if (!is_of_other_job || link.place) return {};  // otherwise its process has just ended
   }
@@ -212,9 +220,11 @@ Status reach(const core::World& world, const net::link::PeerName& name, const st
   if (!connected.ok()) return base::fail(MPI_ERR_PORT, "{}: {}", what, base::message_of(connected.code()));
   place = world.link->hold_place_of(name, rank);
   if (rank >= 0) return {};
-  return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
-                    "{}: a process can be connected to {} ranks of other jobs at a time, and is", what,
-                    room_for_jobs());
+  return base::fail(
+      MPI_ERR_UNSUPPORTED_OPERATION,
+      "{}: a process can be connected to {} ranks of other jobs at a time, and is; those that have "
+      "left count as long as a group has them (MPI_Group_free)",
+      what, room_for_jobs());
 }
 
 Status open_port_for_jobs(Rank& self, std::string& name) {

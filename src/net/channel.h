@@ -65,6 +65,7 @@ class SendRequest {
   bool synchronous = false;    ///< it waits for its receive where it lies
   bool may_be_copied = false;  ///< but its channel may copy it all the same: the sender does not want to wait
   bool is_remote = false;      ///< it lies in another process: `payload` says nothing, fetch() brings it
+  bool comes_unasked = false;  ///< only if it is remote: its bytes come all the same, and take memory here
   Count bytes = 0;             ///< packed size of `payload`
   datatype::Layout payload;
   /// The channel's: of a remote message, what stands for it in its own process. Never followed elsewhere.

@@ -261,8 +261,9 @@ void Matcher::tell_memory(Part& part) {
   return message;
 }
 
+/// What `message` keeps must still be there.
 [[gnu::always_inline]] inline void Matcher::dispose(Part& part, Unexpected* message) {
-  if (message->kept == nullptr) count(part, -memory_of(message->bytes));
+  if (message->kept == nullptr || message->kept->comes_unasked) count(part, -memory_of(message->bytes));
   const bool small = message->kept != nullptr || message->bytes <= kSmall;
   if (!small || part.spare_count == kMostSpare) return std::free(message);
   message->next_spare = part.spare;
@@ -368,6 +369,7 @@ bool Matcher::arrive(net::SendRequest& message) {
   Unexpected* const kept = make_unexpected(part, envelope, 0);
   kept->kept = &message;
   kept->bytes = message.bytes;
+  if (message.comes_unasked) count(part, memory_of(message.bytes));
   part.keep(*kept);
   return false;
 }

@@ -61,7 +61,8 @@ CLUMP_FIELDS(Waiter, x.rank, x.frames, x.items)
 CLUMP_FIELDS(Unmatched, x.rank, x.source, x.tag, x.comm, x.bytes, x.count)
 CLUMP_FIELDS(Posted, x.rank, x.source, x.tag, x.comm, x.count)
 CLUMP_FIELDS(Standing, x.rank, x.state, x.call, x.moved)
-CLUMP_FIELDS(Account, x.standings, x.comms, x.begun, x.waiters, x.unmatched, x.posted)
+CLUMP_FIELDS(OtherRank, x.number, x.rank, x.job)
+CLUMP_FIELDS(Account, x.standings, x.comms, x.begun, x.waiters, x.unmatched, x.posted, x.others)
 #undef CLUMP_FIELDS
 
 template <typename One>
@@ -89,6 +90,7 @@ void Account::add(Account&& other) {
   append(waiters, std::move(other.waiters));
   append(unmatched, std::move(other.unmatched));
   append(posted, std::move(other.posted));
+  append(others, std::move(other.others));
 }
 
 std::string encode(const Account& account) {

@@ -95,6 +95,14 @@ struct Standing {
   std::uint64_t moved = 0;  ///< changes whenever a message of it has moved, or a collective has begun
 };
 
+/// A rank of another job that an account has to do with. Such ranks are not asked.
+struct OtherRank {
+  /// In the accounts of this job: that of no rank of the job, nor of another OtherRank.
+  std::int32_t number = 0;
+  std::int32_t rank = 0;  ///< in its own job
+  std::uint64_t job = 0;  ///< tells jobs apart
+};
+
 struct Account {
   std::vector<Standing> standings;  ///< of all ranks of the process
   std::vector<CommFacts> comms;
@@ -102,6 +110,7 @@ struct Account {
   std::vector<Waiter> waiters;
   std::vector<Unmatched> unmatched;
   std::vector<Posted> posted;
+  std::vector<OtherRank> others;
 
   void add(Account&& other);
 };

@@ -24,15 +24,44 @@ constexpr std::size_t kMostItems = 64;
 /// The first tag that no collective of the program has.
 constexpr int kCollectiveTags = 1 << 29;
 
+/// Whether a number of this process is that of a rank of another job.
+bool is_of_others(int number) { return number >= host::job().first_of_others(); }
+
+/// The number of a rank in the accounts of all processes of the job: each process has numbers of its own for
+/// ranks of other jobs.
+std::int32_t number_of(int number) {
+  return is_of_others(number) ? number + host::job().process * pmi::kMostOfOthers : number;
+}
+
+/// Before threads are stopped, which may be connecting.
+std::vector<pmi::OtherRank> others_of(const core::World& world) {
+  std::vector<pmi::OtherRank> others;
+  if (world.link == nullptr || !world.link->has_places()) return others;
+  for (int number = host::job().first_of_others(); number < world.places(); ++number) {
+    if (!world.link->is_place(number)) continue;
+    const net::link::PeerName name = world.link->name_of(number);
+    others.push_back({number_of(number), name.rank, name.job.id});
+  }
+  return others;
+}
+
+/// The first rank of this job in a group: it is the same in all processes of the job. -1: there is none.
+int first_of(const core::Group& group) {
+  for (int rank = 0; rank < group.size(); ++rank)
+    if (!is_of_others(group.world_rank(rank))) return group.world_rank(rank);
+  return -1;
+}
+
 pmi::CommKey key_of(const core::Comm& comm) {
-  int first = comm.group->world_rank(0);
-  if (comm.is_inter()) first = std::min(first, comm.remote_group->world_rank(0));
+  int first = first_of(*comm.group);
+  if (comm.is_inter())
+    if (const int other = first_of(*comm.remote_group); other >= 0) first = std::min(first, other);
   return {static_cast<std::uint32_t>(comm.context), first};
 }
 
 std::vector<std::int32_t> ranks_of(const core::Group& group) {
   std::vector<std::int32_t> ranks;
-  for (int rank = 0; rank < group.size(); ++rank) ranks.push_back(group.world_rank(rank));
+  for (int rank = 0; rank < group.size(); ++rank) ranks.push_back(number_of(group.world_rank(rank)));
   return ranks;
 }
 
@@ -106,9 +135,9 @@ class RankAccount final : p2p::Matcher::Visitor {
     return found != waiters_.end() ? &*found : nullptr;
   }
 
-  /// The number in the job of rank `peer` of the communicator's peers.
+  /// The number in accounts of rank `peer` of the communicator's peers.
   std::int32_t world_rank(const core::Comm* comm, int peer) const {
-    return comm == nullptr || peer < 0 ? pmi::Awaited::kAny : comm->peers().world_rank(peer);
+    return comm == nullptr || peer < 0 ? pmi::Awaited::kAny : number_of(comm->peers().world_rank(peer));
   }
 
   void add_item(Waiter& waiter, pmi::Awaited item, std::uint32_t context) {
@@ -138,7 +167,8 @@ class RankAccount final : p2p::Matcher::Visitor {
     request.tell(all);
     for (const core::Awaited& one : all) {
       pmi::Awaited item{.tag = tag_of(one.tag), .bytes = one.bytes};
-      item.peer = one.world_peer >= 0 ? one.world_peer : world_rank(comm_of(one.context), one.peer);
+      item.peer =
+          one.world_peer >= 0 ? number_of(one.world_peer) : world_rank(comm_of(one.context), one.peer);
       switch (one.kind) {
         case Kind::kReceive:
           item.kind = To::kReceive;
@@ -335,6 +365,7 @@ pmi::Account take_account(core::World& world) {
   std::vector<const core::AccessCounters*> accesses;  // found by a lock that a stopped thread may hold
   for (const auto& rank : world.ranks)
     accesses.push_back(rank != nullptr ? &core::access_counters_of(*rank) : nullptr);
+  account.others = others_of(world);
   const fiber::WorldStop hold;
   const BlockedByRank sleepers(hold);
   for (const auto& rank : world.ranks) {

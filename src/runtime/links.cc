@@ -27,16 +27,16 @@ net::link::JobName name_of(const pmi::Job& job) {
 
 /// A world that ranks of this one are connected to has failed, so they fail, too (MPI-5.0 section 11.10.4). If they
 /// have started it, it ends with this job, and has a moment to say what has happened.
-void lost_job(int place, const net::link::PeerName& name, const std::string& why) {
+void lost_job(int, const net::link::PeerName& name, const std::string& why) {
   host::let_a_job_end(std::chrono::seconds(2));
   const pmi::Job& job = host::job();
   pmi::Failure failure;
   failure.rank = job.first_rank(job.here());
   failure.reason = pmi::Reason::kAborted;
   failure.code = MPI_ERR_PROC_ABORTED;
-  failure.text = fmt::format(
-      "lost rank {} of another job, which is connected to this one (number {} here): {}", name.rank, place,
-      why.empty() ? "its process ended before MPI_Finalize and before MPI_Comm_disconnect" : why);
+  failure.text =
+      fmt::format("lost rank {} of another job, which is connected to this one: {}", name.rank,
+                  why.empty() ? "its process ended before MPI_Finalize and before MPI_Comm_disconnect" : why);
   host::fail_job(std::move(failure));
 }
 
@@ -65,6 +65,7 @@ void open_links(core::World& world) {
   setup.lost = lost_job;
   setup.gone = [&world](int place) { mpi::forget_visitor(world, place); };
   world.link = std::make_unique<net::LinkChannel>(std::move(setup));
+  core::Group::keep_numbers_of(*world.link);
 }
 
 namespace mpi {

@@ -209,6 +209,16 @@ class Jobs(tool.Case):
         self.assertEqual((client.code, self.finish(server).code), (4, 4), client)
         self.assertIn("class", client.out)
 
+    def test_reports_name_ranks_of_other_jobs(self):
+        """By their rank in their own job; what they do is not known here."""
+        server = self.start("accept", "hang", options=["--timeout", "4"], ranks=1)
+        client = self.start("connect", "hang", ranks=1)
+        result = self.finish(server)
+        self.assert_says(result, 124, "rank 0 waits in MPI_Recv(source 0 of another job, tag 9, a communicator of rank 0 and rank 0 of another job)",
+                         "rank 0 of another job has not sent it; its job is not asked")
+        self.assertNotIn("MPI_Init", result.err)
+        self.assertNotEqual(self.finish(client).code, 0)
+
     def test_death_after_disconnect(self):
         server = self.start("accept", "apart")
         self.assertEqual(self.finish(self.start("connect", "apart")).code, 6)

@@ -253,6 +253,8 @@ int main(int argc, char** argv) {
     if (is(how, "die") && rank == root) raise(SIGKILL);
     if (is(how, "abort") && rank == root) MPI_Abort(inter, 5);
     if (is(how, "wait") || is(how, "die") || is(how, "abort")) MPI_Barrier(inter);
+    if (is(how, "hang"))
+      MPI_Recv(&remote, 1, MPI_INT, 0, 9, inter, MPI_STATUS_IGNORE); /* which no rank sends */
     if (is(how, "apart")) {
       /* The other side ends without a word, after it has left. */
       CHECK_OK(MPI_Comm_disconnect(&inter));

@@ -32,8 +32,7 @@ PendingFrame PendingFrame::streamed(SendRequest& message, std::uint64_t rendezvo
   PendingFrame made;
   made.message_ = &message;
   made.rendezvous_ = rendezvous;
-  made.wanted_ = wanted;
-  made.next_piece();
+  made.wanted_ = wanted;  // more than 0; a piece is packed when it can be written
   return made;
 }
 

@@ -58,6 +58,16 @@ HeldPlace::~HeldPlace() {
   if (channel_ != nullptr) channel_->release(place_);
 }
 
+KeptNumber& KeptNumber::operator=(KeptNumber&& other) noexcept {
+  std::swap(channel_, other.channel_);
+  std::swap(number_, other.number_);
+  return *this;
+}
+
+KeptNumber::~KeptNumber() {
+  if (channel_ != nullptr) channel_->forget(number_);
+}
+
 void LinkChannel::expect(int change) {
   // The thread of the link may wake ranks: it counts as one of theirs.
   const int before = expecting_.fetch_add(change, std::memory_order_acq_rel);
@@ -66,14 +76,18 @@ void LinkChannel::expect(int change) {
 }
 
 PeerName LinkChannel::name_of(int rank) const {
-  if (is_place(rank)) return places_[static_cast<std::size_t>(rank - setup_.first_place)].name;
+  if (rank >= setup_.first_place && has_places()) {
+    const std::lock_guard lock(mutex_);
+    const Place& place = place_at(rank);
+    if (place.has_number()) return place.name;
+  }
   return {setup_.job, rank, setup_.process_of(rank)};
 }
 
 bool LinkChannel::is_place(int rank) const {
   if (rank < setup_.first_place || !has_places()) return false;
   const std::lock_guard lock(mutex_);
-  return places_[static_cast<std::size_t>(rank - setup_.first_place)].peer != nullptr;
+  return place_at(rank).peer != nullptr;
 }
 
 LinkChannel::PeerRef LinkChannel::peer_of(const JobName& job, int process) {
@@ -87,26 +101,28 @@ LinkChannel::PeerRef LinkChannel::peer_of(const JobName& job, int process) {
 
 /// The caller has the lock. -1: there is no room.
 int LinkChannel::place_of(const PeerName& name) {
-  if (const auto known = numbers_.find(name); known != numbers_.end()) return known->second;
+  const auto known = numbers_.find(name);
+  int number = known != numbers_.end() ? known->second : -1;
+  if (number >= 0 && place_at(number).peer != nullptr) return number;
   if (!start().ok()) return -1;
-  for (int i = setup_.places - 1; i >= 0; --i) {
-    Place& place = places_[static_cast<std::size_t>(i)];
-    const int number = setup_.first_place + i;
-    if (place.peer != nullptr) continue;
-    setup_.take_place(number);
-    place = {peer_of(name.job, name.process), name};
-    numbers_[name] = number;
-    any_.store(true, std::memory_order_relaxed);
-    return number;
-  }
-  return -1;
+  for (int i = setup_.places - 1; i >= 0 && number < 0; --i)
+    if (!places_[static_cast<std::size_t>(i)].has_number()) number = setup_.first_place + i;
+  if (number < 0) return -1;
+  setup_.take_place(number);
+  Place& place = place_at(number);
+  place.peer = peer_of(name.job, name.process);
+  place.name = name;
+  numbers_[name] = number;
+  any_.store(true, std::memory_order_relaxed);
+  return number;
 }
 
 /// A process that has left sends nothing that needs a place, but for answers to a rank that has given it up.
 int LinkChannel::place_of_sender(const PeerRef& peer, int rank) {
   const std::lock_guard lock(mutex_);
   const PeerName name{peer->job, rank, peer->process};
-  if (const auto known = numbers_.find(name); known != numbers_.end()) return known->second;
+  const auto known = numbers_.find(name);
+  if (known != numbers_.end() && place_at(known->second).peer != nullptr) return known->second;
   {
     const std::lock_guard of_peer(peer->mutex);
     if (!peer->is_here) return -1;
@@ -122,7 +138,7 @@ HeldPlace LinkChannel::hold_place_of(const PeerName& name, int& number) {
     const std::lock_guard lock(mutex_);
     number = place_of(name);
     if (number < 0) return {};
-    is_first = add_hold(places_[static_cast<std::size_t>(number - setup_.first_place)]);
+    is_first = add_hold(place_at(number));
   }
   if (is_first) expect(1);
   return HeldPlace(*this, number);
@@ -141,7 +157,7 @@ HeldPlace LinkChannel::hold(int number) {
   {
     const std::lock_guard lock(mutex_);
     if (number < setup_.first_place) return {};
-    Place& place = places_[static_cast<std::size_t>(number - setup_.first_place)];
+    Place& place = place_at(number);
     if (place.peer == nullptr) return {};
     is_first = add_hold(place);
   }
@@ -160,7 +176,7 @@ bool LinkChannel::add_hold(Place& place) {
 void LinkChannel::release(int number) {
   {
     const std::lock_guard lock(mutex_);
-    Place& place = places_[static_cast<std::size_t>(number - setup_.first_place)];
+    Place& place = place_at(number);
     if (--place.holds > 0) return;
     const PeerRef peer = place.peer;
     const std::lock_guard of_peer(peer->mutex);
@@ -173,8 +189,26 @@ void LinkChannel::release(int number) {
 
 /// The caller has the lock.
 void LinkChannel::free_place(Place& place) {
+  place.peer = nullptr;
+  place.holds = 0;
+  if (place.has_number()) return;
   numbers_.erase(place.name);
   place = {};
+}
+
+KeptNumber LinkChannel::keep(int number) {
+  if (number < setup_.first_place || !has_places()) return {};
+  const std::lock_guard lock(mutex_);
+  Place& place = place_at(number);
+  if (!place.has_number()) return {};
+  ++place.keeps;
+  return KeptNumber(*this, number);
+}
+
+void LinkChannel::forget(int number) {
+  const std::lock_guard lock(mutex_);
+  Place& place = place_at(number);
+  if (--place.keeps == 0 && place.peer == nullptr) free_place(place);
 }
 
 base::Status LinkChannel::new_context(std::uint32_t& context) {
@@ -200,7 +234,7 @@ base::Status LinkChannel::new_context(std::uint32_t& context) {
 /// The process of a rank of another job, and the rank's number there; null: it has no place any more.
 LinkChannel::PeerRef LinkChannel::find(int number, int& rank) const {
   const std::lock_guard lock(mutex_);
-  const Place& place = places_[static_cast<std::size_t>(number - setup_.first_place)];
+  const Place& place = place_at(number);
   rank = place.name.rank;
   return place.peer;
 }
@@ -224,10 +258,7 @@ bool LinkChannel::try_send(Route route, Envelope envelope, Count bytes, const da
   Traffic& traffic = traffic_[static_cast<std::size_t>(route.source)];
   {
     const std::lock_guard lock(peer->mutex);
-    const auto crowded = peer->crowded.find(frame.destination);
-    const bool is_crowded = crowded != peer->crowded.end();
-    if (is_crowded && --crowded->second <= 0) peer->crowded.erase(crowded);
-    if (peer->held > kMostHeld || is_crowded) {
+    if (peer->held > kMostHeld || peer->crowded.contains(frame.destination)) {
       traffic.refused.add();
       return false;
     }

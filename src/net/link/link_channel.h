@@ -6,9 +6,11 @@
 //
 // A rank of another job gets a number of this process in the room for ranks that join (a *place*), so routes,
 // groups and matchers treat it as any rank. Each process numbers them by itself: what crosses processes is a
-// PeerName. A place lives as long as something holds it here (HeldPlace: a communicator, a question at a port), or
-// the other process holds places of this one (Peer::is_here). With its last held place of a process this one says
-// so (kBye), and the connection stays for the next time. lost() is called for a process that ends without that.
+// PeerName. A place lives as long as something holds it here (HeldPlace: a communicator, a question at a
+// port), or the other process holds places of this one (Peer::is_here). With its last held place of a process
+// this one says so (kBye), and the connection stays for the next time. lost() is called for a process that
+// ends without that. A place that has ended keeps its number and its name as long as something means this
+// rank by it (KeptNumber: a group).
 #pragma once
 
 #include <atomic>
@@ -62,6 +64,9 @@ class LinkChannel final : public Channel {
   [[nodiscard]] HeldPlace hold_place_of(const link::PeerName& name, int& number);
   /// Holds a place that is there. False (of what is returned): it is not, any more.
   [[nodiscard]] HeldPlace hold(int number);
+  /// Keeps the number of a rank of another job, whether or not it has a place still. False (of what is
+  /// returned): it is not such a number. Any thread.
+  [[nodiscard]] KeptNumber keep(int number);
   link::PeerName name_of(int rank) const;
   /// Whether there has ever been a place.
   bool has_places() const { return any_.load(std::memory_order_relaxed); }
@@ -92,15 +97,21 @@ class LinkChannel final : public Channel {
 
  private:
   friend class HeldPlace;
+  friend class KeptNumber;
   friend class link::Connection;
   friend class link::LinkRendezvous;
   using PeerRef = std::shared_ptr<link::Peer>;
   struct Place {
-    PeerRef peer;
+    PeerRef peer;  ///< null: it is no place; its number is free if it is not kept
     link::PeerName name;
-    int holds = 0;
+    int holds = 0, keeps = 0;
+    bool has_number() const { return peer != nullptr || keeps > 0; }
   };
 
+  Place& place_at(int number) { return places_[static_cast<std::size_t>(number - setup_.first_place)]; }
+  const Place& place_at(int number) const {
+    return places_[static_cast<std::size_t>(number - setup_.first_place)];
+  }
   base::Status start();
   static void* begin_thread(void* self);
   void run();
@@ -113,6 +124,7 @@ class LinkChannel final : public Channel {
   int place_of_sender(const PeerRef& peer, int rank);
   bool add_hold(Place& place);
   void release(int number);
+  void forget(int number);
   void free_place(Place& place);
   void free_unheld(const PeerRef& peer);
 
@@ -131,6 +143,7 @@ class LinkChannel final : public Channel {
   // For link::Connection: what has come.
   bool greet(link::Connection& connection, std::span<const std::byte> bytes);
   void deliver(const PeerRef& peer, const link::Frame& frame, std::span<const std::byte> bytes);
+  void tell_crowded(link::Peer& peer, int rank, bool crowded);
 
   const Setup setup_;
   const std::string address_;
@@ -152,7 +165,9 @@ class LinkChannel final : public Channel {
   std::vector<PeerRef> retrying_;
 
   int events_ = -1, wake_ = -1, listener_ = -1;
-  std::vector<std::byte> read_buffer_;  // of the thread
+  // Of the thread.
+  std::vector<std::byte> read_buffer_;
+  bool accepts_later_ = false;
 };
 
 }  // namespace clump::net

@@ -1,16 +1,24 @@
 // Two link channels in one process, as if they were of two jobs.
 #include "net/link/link_channel.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <numeric>
+#include <set>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -202,9 +210,32 @@ TEST_F(Link, CrowdedReceiverHasMessagesAnnounced) {
   server.receiver.become_crowded(true);
   send(1);
   std::vector<int> values{2};
-  wait_for([&] {
-    return !client.channel->try_send({0, place}, Envelope(kContext, 0, 3), sizeof(int), ints(values));
-  });
+  const auto goes = [&] {
+    return client.channel->try_send({0, place}, Envelope(kContext, 0, 3), sizeof(int), ints(values));
+  };
+  wait_for([&] { return !goes(); });
+  for (int i = 0; i < 1000; ++i) ASSERT_FALSE(goes()) << "as long as it is crowded";
+  server.receiver.become_crowded(false);
+  Send message;
+  message.envelope = Envelope(kContext, 0, 3);
+  message.bytes = sizeof(int);
+  message.payload = ints(values);
+  client.channel->send({0, place}, message);  // which has to be announced; then the server tells
+  wait_for([&] { return message.is_released.load() && goes(); });
+}
+
+TEST_F(Link, LongMessagesTakeNoMemoryWhileTheyWaitToBeWritten) {
+  const auto in_use = [] {
+    const struct mallinfo2 all = ::mallinfo2();
+    return all.uordblks + all.hblkhd;
+  };
+  std::vector<int> values(1 << 20);
+  Send message;
+  message.payload = ints(values);
+  const std::size_t before = in_use();
+  std::vector<link::PendingFrame> waiting;
+  for (int i = 0; i < 100; ++i) waiting.push_back(link::PendingFrame::streamed(message, 0, 4 << 20));
+  EXPECT_LT(in_use(), before + (1 << 20));
 }
 
 TEST_F(Link, WrongTokenIsRefusedAndTold) {
@@ -237,6 +268,66 @@ TEST_F(Link, LaterListenerIsWaitedFor) {
   EXPECT_FALSE(client.channel->is_flushed());
   ASSERT_TRUE(server.channel->listen().ok());
   wait_for([&] { return server.receiver.count() == 1 && client.channel->is_flushed(); });
+}
+
+TEST_F(Link, LaterListenerIsWaitedForAfterARefusal) {
+  EXPECT_EQ(client.channel->connect(server.rank()).error_class(), MPI_ERR_PORT);
+  held = client.channel->hold_place_of(server.rank(), place);
+  send(5);
+  ASSERT_TRUE(server.channel->listen().ok());
+  wait_for([&] { return server.receiver.count() == 1 && client.channel->is_flushed(); });
+}
+
+/// The threads of all link channels.
+std::set<std::string> link_threads() {
+  std::set<std::string> found;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string name;
+    std::ifstream file(task.path() / "comm");
+    std::getline(file, name);
+    if (name.ends_with("link")) found.insert(task.path());
+  }
+  return found;
+}
+
+/// `stat`: the file of this name of a thread.
+bool is_asleep(int stat) {
+  char text[512];
+  const ssize_t length = ::pread(stat, text, sizeof text, 0);
+  const std::string_view seen(text, static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
+  const std::size_t name_end = seen.rfind(')');
+  return name_end != seen.npos && seen[name_end + 2] == 'S';
+}
+
+TEST_F(Link, SleepsWhileThereIsNoDescriptorForAConnection) {
+  const std::set<std::string> before = link_threads();
+  ASSERT_TRUE(server.channel->listen().ok());
+  std::string its;
+  wait_for([&] {
+    for (const std::string& one : link_threads())
+      if (!before.contains(one)) its = one;
+    return !its.empty();
+  });
+  const int stat = ::open((its + "/stat").c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_GE(stat, 0);
+  wait_for([&] { return is_asleep(stat); });
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  // All descriptors below `lowered` are taken, and the next connection needs the only one that is free.
+  std::vector<int> taken{::dup(stat)};
+  const rlimit lowered{static_cast<rlim_t>(taken.front()) + 1, limit.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &lowered), 0);
+  for (int one; (one = ::dup(stat)) >= 0;) taken.push_back(one);
+  ::close(taken.back());
+  taken.pop_back();
+  const int waiting = link::connected_socket(link::link_address(server.name, 0));
+  EXPECT_GE(waiting, 0);
+  wait_for([&] { return is_asleep(stat); });  // which has woken it
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+  EXPECT_TRUE(client.channel->connect(server.rank()).ok()) << "it accepts connections again";
+  ::close(waiting);
+  ::close(stat);
+  for (const int one : taken) ::close(one);
 }
 
 TEST_F(Link, PartingIsNoLoss) {
@@ -295,6 +386,29 @@ TEST_F(Link, PlacesEnd) {
   EXPECT_EQ(number, 2);
   EXPECT_FALSE(client.channel->hold_place_of(client.rank(), number));
   EXPECT_EQ(number, 0);
+}
+
+TEST_F(Link, AKeptNumberIsNoOtherRanks) {
+  ASSERT_TRUE(server.channel->listen().ok());
+  int first = 0, other = 0, again = 0;
+  HeldPlace one = client.channel->hold_place_of({server.name, 1, 0}, first);
+  KeptNumber kept = client.channel->keep(first);
+  one = {};
+  EXPECT_FALSE(client.channel->is_place(first));
+  const HeldPlace second = client.channel->hold_place_of({server.name, 2, 0}, other);
+  EXPECT_NE(other, first);
+  KeptNumber twice = client.channel->keep(first);
+  EXPECT_TRUE(twice);
+  EXPECT_EQ(client.channel->name_of(first), PeerName({server.name, 1, 0}));
+  one = client.channel->hold_place_of({server.name, 1, 0}, again);
+  EXPECT_EQ(again, first) << "it is the same rank";
+  EXPECT_TRUE(client.channel->is_place(first));
+  one = {};
+  kept = {};
+  twice = {};
+  EXPECT_FALSE(client.channel->keep(first)) << "nothing has it any more";
+  const HeldPlace third = client.channel->hold_place_of({server.name, 3, 0}, again);
+  EXPECT_EQ(again, first);
 }
 
 TEST_F(Link, ContextsOfTwoProcessesDiffer) {

@@ -30,6 +30,8 @@ using Clock = std::chrono::steady_clock;
 /// So long a process that is to be reached may take to listen: it may compute before it learns of us.
 constexpr std::chrono::seconds kPatience{60};
 constexpr int kRetryMilliseconds = 2;
+/// After so long it tries again to accept a connection for which the process had no descriptor.
+constexpr int kAcceptAgainMilliseconds = 20;
 /// So much is read by one system call.
 constexpr std::size_t kReadBuffer = 128 * 1024;
 
@@ -80,7 +82,8 @@ void LinkChannel::run() {
       const std::lock_guard lock(retry_mutex_);
       retries = !retrying_.empty();
     }
-    const int count = ::epoll_wait(events_, events, 16, retries ? kRetryMilliseconds : -1);
+    const int limit = retries ? kRetryMilliseconds : accepts_later_ ? kAcceptAgainMilliseconds : -1;
+    const int count = ::epoll_wait(events_, events, 16, limit);
     for (int i = 0; i < count; ++i) {
       if (events[i].data.ptr == &wake_) {
         std::uint64_t number = 0;
@@ -92,12 +95,21 @@ void LinkChannel::run() {
       }
     }
     if (retries) retry_all();
+    if (accepts_later_) accept_all();
   }
 }
 
+/// Does not look out for connections while the process has no descriptor for one: the listener would stay
+/// ready.
 void LinkChannel::accept_all() {
   for (;;) {
     const int socket = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (socket < 0 && (errno == EINTR || errno == ECONNABORTED)) continue;
+    if (const bool later = socket < 0 && errno != EAGAIN; later != accepts_later_) {
+      accepts_later_ = later;
+      epoll_event coming{.events = later ? 0u : EPOLLIN, .data = {.ptr = &listener_}};
+      ::epoll_ctl(events_, EPOLL_CTL_MOD, listener_, &coming);
+    }
     if (socket < 0) return;
     if (!is_of_own_user(socket)) {
       ::close(socket);
@@ -154,20 +166,24 @@ bool LinkChannel::begin_connecting(Peer& peer, std::string& why) {
 
 base::Status LinkChannel::connect(const PeerName& name, std::chrono::steady_clock::time_point limit) {
   PeerRef peer;
-  {
-    const std::lock_guard lock(mutex_);
-    CLUMP_TRY(start());
-    peer = peer_of(name.job, name.process);
-  }
   Peer::Asking asking;
-  {
+  for (bool is_asked = false; !is_asked;) {
+    {
+      const std::lock_guard lock(mutex_);
+      CLUMP_TRY(start());
+      peer = peer_of(name.job, name.process);
+    }
     const std::lock_guard lock(peer->mutex);
+    if (peer->state == Peer::State::kOver) continue;  // since then: no thread answers what asks it
     if (peer->state == Peer::State::kOpen && peer->is_welcome) return {};
     peer->fails_at_once = true;
     std::string why;
-    if (peer->state == Peer::State::kNew && !begin_connecting(*peer, why))
+    if (peer->state == Peer::State::kNew && !begin_connecting(*peer, why)) {
+      peer->fails_at_once = false;  // a message to it may wait until it listens
       return base::fail(MPI_ERR_PORT, "{}", why);
+    }
     peer->asking.push_back(&asking);
+    is_asked = true;
   }
   expect(1);
   constexpr std::chrono::milliseconds kLook{1};
@@ -326,7 +342,7 @@ void LinkChannel::free_unheld(const PeerRef& peer) {
   for (const int number : unheld) {
     setup_.gone(number);
     const std::lock_guard lock(mutex_);
-    Place& place = places_[static_cast<std::size_t>(number - setup_.first_place)];
+    Place& place = place_at(number);
     if (place.peer == peer && place.holds == 0) free_place(place);
   }
 }

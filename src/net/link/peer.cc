@@ -17,9 +17,6 @@ using namespace link;
 
 namespace {
 
-/// After a rank has told that too much waits there, so many messages to it are announced first.
-constexpr int kAnnounced = 64;
-
 datatype::Layout solid(const void* data, std::size_t bytes) {
   static const datatype::Datatype* const byte = datatype::predefined(MPI_BYTE);
   return {const_cast<void*>(data), static_cast<Count>(bytes), byte};
@@ -135,16 +132,14 @@ void LinkChannel::deliver(const PeerRef& peer, const Frame& frame, std::span<con
     case Kind::kEager:
       if (sink == nullptr || source < 0) return;
       sink->take(envelope, frame.bytes, solid(bytes.data(), bytes.size()), Sink::Bound::kIgnore);
-      if (sink->crowded())
-        post(*peer, PendingFrame::copied({.kind = Kind::kCrowded, .source = frame.destination}, {}, 0));
-      return;
+      return tell_crowded(*peer, frame.destination, sink->crowded());
     case Kind::kRts: {
       if (sink == nullptr || source < 0)
         return post(*peer, PendingFrame::copied({.kind = Kind::kFin, .message = frame.message}, {}, 0));
       auto* const incoming = new LinkRendezvous(*this, peer, frame, envelope);
       incoming->sink = sink;
       if (sink->arrive(*incoming)) sink->move(*incoming);
-      return;
+      return tell_crowded(*peer, frame.destination, sink->crowded());
     }
     case Kind::kCts:
       return post(*peer, PendingFrame::streamed(*message_of(frame), frame.rendezvous, frame.bytes));
@@ -161,12 +156,25 @@ void LinkChannel::deliver(const PeerRef& peer, const Frame& frame, std::span<con
       return;
     case Kind::kCrowded: {
       const std::lock_guard lock(peer->mutex);
-      peer->crowded[frame.source] = kAnnounced;
+      if (frame.bytes != 0)
+        peer->crowded.insert(frame.source);
+      else
+        peer->crowded.erase(frame.source);
       return;
     }
     default:
       return;
   }
+}
+
+/// Tells a process, from which a message for `rank` has come, if it does not know.
+void LinkChannel::tell_crowded(Peer& peer, int rank, bool crowded) {
+  if (peer.told_crowded.contains(rank) == crowded) return;
+  if (crowded)
+    peer.told_crowded.insert(rank);
+  else
+    peer.told_crowded.erase(rank);
+  post(peer, PendingFrame::copied({.kind = Kind::kCrowded, .source = rank, .bytes = crowded ? 1 : 0}, {}, 0));
 }
 
 void link::LinkRendezvous::tell(Kind kind) {

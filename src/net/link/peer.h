@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <deque>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -76,9 +75,12 @@ class Peer : public std::enable_shared_from_this<Peer> {
   std::vector<Asking*> asking;
   /// Messages that wait for a receive there, or for being written.
   std::set<SendRequest*> announced;
-  /// Ranks there at which too much waits: so many messages are announced first.
-  std::map<int, int> crowded;
+  /// Ranks there at which too much waits: messages to them are announced first.
+  std::set<int> crowded;
   std::chrono::steady_clock::time_point give_up{};
+
+  /// Ranks here of which it knows that they are crowded. Used by the link's thread only.
+  std::set<int> told_crowded;
 };
 
 /// A message that a process of another job has announced.

@@ -7,7 +7,8 @@
 //   rendezvous      kRts; the receiver, once there is a receive: kCts, or kFin if it wants no bytes; the
 //                   sender: kData frames in order, until all that is wanted has been sent
 //   cancel          kCancel; the receiver, if there is no receive yet: kCancelled; otherwise nothing
-//   flow            kCrowded: too much waits at a rank, so the sender should announce messages for a while
+//   flow            kCrowded: too much waits at a rank, so the sender announces its messages from now on; or no more.
+//                   Both are said when a message of that sender comes
 //   belonging       kHere: this process holds places of yours, so its end is a failure, unless it has said kBye.
 //                   kHere comes before the first frame that needs such a place, kBye after the last one is given
 //                   back. The connection stays
@@ -44,7 +45,8 @@ struct Frame {
   std::uint32_t context = 0;     ///< this and the next two: the envelope
   std::int32_t envelope_source = 0;
   std::int32_t tag = 0;
-  std::int64_t bytes = 0;         ///< of the message; of kData, kHello, kRefused: behind this frame; of kCts: wanted
+  std::int64_t bytes = 0;         ///< of the message; of kData, kHello, kRefused: behind this frame; of kCts: wanted;
+                                  ///< of kCrowded: 1, or 0 if not any more
   std::uint64_t message = 0;      ///< the sender's SendRequest
   std::uint64_t rendezvous = 0;   ///< the receiver's LinkRendezvous
 };

@@ -78,6 +78,9 @@ bool TransmitResources::push_staged(int destination, Envelope envelope, Count by
 bool PendingWrite::push(TransmitResources way, SendRequest*& released) {
   released = nullptr;
   Lane& lane = way.lane;
+  const bool may_stay = kind_ == Kind::kCopied || (kind_ == Kind::kStreamed && !offered_);
+  // It may have waited here while others filled the receiver's memory.
+  if (may_stay && way.segment.crowded(destination_).load(std::memory_order_relaxed)) kind_ = Kind::kRts;
   switch (kind_) {
     case Kind::kCopied:
       if (!lane.push(destination_, message_->envelope, bytes_, message_->payload)) return false;

@@ -66,6 +66,7 @@ class Segment {
         free[64];  // by the size's power of two; 1 + the place of the first, in which the next one stands
     std::uint32_t forming, unused_regions;  // heads of linked lists
     std::uint32_t used_regions;             // the most that were used at a time
+    bool are_too_many;                      // once there were more: from then on no key gets a region
     NamedRegion regions[kNamedRegions];
   };
   Common& common() const { return *reinterpret_cast<Common*>(base_ + common_at_); }

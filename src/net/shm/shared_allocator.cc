@@ -44,13 +44,17 @@ std::int64_t SharedAllocator::share(std::uint64_t key, int users, const Bytes& b
   std::uint32_t* link = &common.forming;
   while (*link != 0 && common.regions[*link - 1].key != key) link = &common.regions[*link - 1].next;
   if (*link == 0) {
-    std::uint32_t number = common.unused_regions;
-    if (number != 0)
+    std::uint32_t number = common.are_too_many ? 0 : common.unused_regions;
+    if (number != 0) {
       common.unused_regions = common.regions[number - 1].next;
-    else if (common.used_regions < Segment::kNamedRegions)
+    } else if (!common.are_too_many && common.used_regions < Segment::kNamedRegions) {
       number = ++common.used_regions;
-    else
+    } else {
+      // This user of the key is not noted, so all that come later have to get the same answer.
+      common.are_too_many = true;
+      if (fresh >= 0) give_back(common, fresh, bytes.all);
       return -1;
+    }
     common.regions[number - 1] = {key, fresh, 0, 0};
     *link = number;
   } else if (fresh >= 0) {

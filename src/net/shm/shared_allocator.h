@@ -28,7 +28,8 @@ class SharedAllocator {
     std::size_t zero;  ///< so many at the start are zero, but for the first kOwn
   };
   /// Returns the same place to the next `users` callers with this key, in any order; after them the key is
-  /// free again. All of them ask for the same number of bytes.
+  /// free again. All of them ask for the same number of bytes. Negative, and the same for all of them: there
+  /// is no room.
   std::int64_t share(std::uint64_t key, int users, const Bytes& bytes);
   std::byte* at(std::int64_t place) const;
   static constexpr std::size_t kOwn = 64;

@@ -226,6 +226,7 @@ void ShmChannel::ring(std::span<const int> ports) {
 void ShmChannel::poll(int rank) {
   if (setup_.sinks[static_cast<std::size_t>(rank)] == nullptr) return;
   take_in(port_of(rank), true);
+  stop_asking(inlet(port_of(rank)));
   flush(port_of(rank));
 }
 
@@ -356,7 +357,6 @@ void ShmChannel::keep_staging_buffer(const StagingNote& note, int port, int from
 void ShmChannel::deliver_rts(const Lane::Message& message, int port, Inlet::Source& from, Later& later) {
   auto* const remote = new ShmRendezvous(*this, port, from.port, message.envelope, message.note<RtsNote>());
   remote->sink = &sink(message.destination);
-  tell_crowded(message.destination);
   if (remote->is_streamed()) {
     from.streamed = remote;
     // It has to arrive before its first piece; there is nothing to copy yet.
@@ -365,17 +365,23 @@ void ShmChannel::deliver_rts(const Lane::Message& message, int port, Inlet::Sour
     *later.last = remote;
     later.last = &remote->next;
   }
+  tell_crowded(message.destination);
 }
 
 std::uint64_t ShmChannel::ask(int port, ShmRendezvous& message, std::uint64_t& noted) {
   if (reading_.load(std::memory_order_relaxed) == Reading::kForbidden) return 0;
   Inlet& inlet = this->inlet(port);
-  const std::lock_guard lock(inlet.asking);
-  const std::uint64_t ticket = ++inlet.last_ticket;
-  if (!setup_.segment.issue(port, ticket)) return 0;  // too many messages are asked for at the same time
-  noted = ticket;
-  inlet.asked.push_back({&message, std::chrono::steady_clock::now()});
-  inlet.any_asked.store(true, std::memory_order_relaxed);
+  std::uint64_t ticket = 0;
+  {
+    const std::lock_guard lock(inlet.asking);
+    ticket = ++inlet.last_ticket;
+    if (!setup_.segment.issue(port, ticket)) return 0;  // too many messages are asked for at the same time
+    noted = ticket;
+    inlet.asked.push_back({&message, std::chrono::steady_clock::now()});
+    inlet.any_asked.store(true, std::memory_order_relaxed);
+  }
+  // The caller may have something else to do: a thread that sleeps for this port sees when the time is over.
+  ring(port);
   return ticket;
 }
 
@@ -386,15 +392,16 @@ void ShmChannel::is_answered(int port, ShmRendezvous& message) {
   inlet.any_asked.store(!inlet.asked.empty(), std::memory_order_relaxed);
 }
 
-/// Reads the message that has been asked for the longest, if its sender has not answered in time; false if
-/// there is none.
+/// Reads the message that has been asked for the longest, if its sender has not answered in time. False: no
+/// message is asked for. No process rings when the time is over, so the caller must not go to sleep after
+/// true.
 bool ShmChannel::stop_asking(Inlet& inlet) {
   if (!inlet.any_asked.load(std::memory_order_relaxed)) return false;
   ShmRendezvous* late = nullptr;
   {
     const std::lock_guard lock(inlet.asking);
-    if (inlet.asked.empty() || std::chrono::steady_clock::now() - inlet.asked.front().since < kPatience)
-      return false;
+    if (inlet.asked.empty()) return false;
+    if (std::chrono::steady_clock::now() - inlet.asked.front().since < kPatience) return true;
     // Claimed before it is taken off the list, so that no other thread ends it.
     late = inlet.asked.front().message;
     inlet.asked.erase(inlet.asked.begin());

@@ -72,7 +72,7 @@ class ShmChannel final : public Channel {
   }
   /// Asks for a message on behalf of a port: the side that claims the ticket moves the message. If the sender
   /// does not answer soon, the message is told to stop asking, perhaps before this returns: so the ticket is
-  /// written into `noted` first. 0: only the sender can move it.
+  /// written into `noted` first. 0: the receiver cannot read it, or asks for too many at the same time.
   std::uint64_t ask(int port, ShmRendezvous& message, std::uint64_t& noted);
   void is_answered(int port, ShmRendezvous& message);
   bool claim(int port, std::uint64_t ticket) { return setup_.segment.claim(port, ticket); }

@@ -25,12 +25,14 @@ Division::Division(Count bytes) : bytes(bytes) {
 
 ShmRendezvous::ShmRendezvous(ShmChannel& channel, int here, int there, Envelope its_envelope,
                              const RtsNote& rts)
-    : IncomingRendezvous(its_envelope, rts.bytes, rts.message),
+    : IncomingRendezvous(its_envelope, rts.bytes, rts.streamed ? nullptr : rts.message),
       channel_(channel),
       here_(here),
       there_(there),
       streamed_(rts.streamed),
-      address_(rts.address) {}
+      address_(rts.address) {
+  comes_unasked = streamed_;
+}
 
 void ShmRendezvous::send_fin() { channel_.post(here_, there_, PendingWrite::fin(original)); }
 
@@ -61,6 +63,8 @@ void ShmRendezvous::pull() {
   const int here = here_, there = there_;
   CtsNote note = cts();
   note.ticket = channel.ask(here, *this, ticket_);
+  // Without a ticket only the sender could move it, when it next makes progress.
+  if (note.ticket == 0 && channel.read(there, address_, wanted(), to())) return finish_with_fin();
   channel.post(here, there, PendingWrite::cts(note));
 }
 

@@ -27,7 +27,9 @@ struct Division {
 
 class ShmRendezvous final : public IncomingRendezvous {
  public:
-  /// From port `there` to port `here`.
+  /// From port `there` to port `here`. A streamed one has no `original`: its sender's request may have ended,
+  /// and another one may lie at that address, so the sender is never told of this message, nor may it ask for
+  /// it back.
   ShmRendezvous(ShmChannel& channel, int here, int there, Envelope envelope, const RtsNote& rts);
 
   bool is_streamed() const { return streamed_; }

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <functional>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -41,8 +42,9 @@ class Basket final : public Sink {
   }
   void fetched(SendRequest&) override { ++came; }
   bool retract(SendRequest&) override { return false; }
-  SendRequest* retract_remote(Envelope, const SendRequest*) override {
-    return std::exchange(waiting, nullptr);
+  SendRequest* retract_remote(Envelope envelope, const SendRequest* original) override {
+    const bool is_here = waiting != nullptr && waiting->original == original && waiting->envelope == envelope;
+    return is_here ? std::exchange(waiting, nullptr) : nullptr;
   }
 
   Envelope last;
@@ -57,10 +59,12 @@ class Message final : public SendRequest {
   Message() = default;
   Message(const Message& other) : SendRequest(other) {}
   void released() override {
+    if (before_released) before_released();
     ++times_released;
     released_by_now.store(times_released, std::memory_order_release);
   }
   void cancelled() override { ++times_withdrawn; }
+  std::function<void()> before_released;  // what other threads do meanwhile; not copied
   int times_released = 0, times_withdrawn = 0;
   std::atomic<int> released_by_now{0};  // the same, for another thread
 };
@@ -95,6 +99,11 @@ class Shm : public testing::Test {
   void settle() {
     for (int i = 0; i < 2000; ++i)
       for (const auto& channel : channels_) channel->drain(0);
+  }
+  /// What a thread of a port does before it sleeps without a limit.
+  void drain_until_it_may_sleep(int port) {
+    while (channels_[port]->drain(0)) {
+    }
   }
   Message message(std::vector<std::byte>& data, bool synchronous) {
     Message made;
@@ -186,12 +195,48 @@ TEST_F(Shm, ReadsFromSendersWhoDoNotLook) {
   std::vector<std::byte> data = pattern(100'000);
   Message sent = message(data, true);
   channels_[0]->send({0, 1}, sent);
-  for (int i = 0; i < 100'000 && sinks_[1].came == 0; ++i) channels_[1]->drain(0);
+  drain_until_it_may_sleep(1);
   EXPECT_EQ(sinks_[1].came, 1) << "the sender was never asked to do anything";
   EXPECT_EQ(sinks_[1].data, data);
   EXPECT_EQ(sent.times_released, 0);
   settle();
   EXPECT_EQ(sent.times_released, 1);
+}
+
+TEST_F(Shm, ReadsFromSendersWhoDoNotLookWhilePolling) {
+  if (!can_read_from_processes()) GTEST_SKIP() << "no process_vm_readv";
+  std::vector<std::byte> data = pattern(100'000);
+  Message sent = message(data, true);
+  channels_[0]->send({0, 1}, sent);
+  for (int i = 0; i < 10'000'000 && sinks_[1].came == 0; ++i) channels_[1]->poll(1);
+  EXPECT_EQ(sinks_[1].came, 1) << "as MPI_Test does, and nothing else";
+  EXPECT_EQ(sinks_[1].data, data);
+  settle();
+}
+
+TEST_F(Shm, WakesASleeperForWhatAnotherThreadHasAskedFor) {
+  if (!can_read_from_processes()) GTEST_SKIP() << "no process_vm_readv";
+  std::vector<std::byte> data = pattern(100'000);
+  Message sent = message(data, true);
+  channels_[0]->send({0, 1}, sent);
+  bells_[1].progress_sleeper = 1;  // it has looked, and will look no more before it is woken
+  channels_[1]->poll(1);           // which returns to a thread that has something else to do
+  EXPECT_EQ(bells_[1].progress_sleeper, 0u);
+  drain_until_it_may_sleep(1);
+  EXPECT_EQ(sinks_[1].came, 1);
+  settle();
+}
+
+TEST_F(Shm, ReadsAtOnceWhatIsTooManyToAskFor) {
+  if (!can_read_from_processes()) GTEST_SKIP() << "no process_vm_readv";
+  constexpr int kMany = static_cast<int>(Segment::kTickets) + 6;
+  std::vector<std::byte> data = pattern(70'000);
+  std::vector<Message> sent(kMany, message(data, true));
+  for (Message& one : sent) channels_[0]->send({0, 1}, one);
+  drain_until_it_may_sleep(1);
+  EXPECT_EQ(sinks_[1].came, kMany) << "the sender was never asked to do anything";
+  settle();
+  for (const Message& one : sent) EXPECT_EQ(one.times_released, 1);
 }
 
 TEST_F(Shm, ReceiversMoveLargeMessagesWithoutTheirSenders) {
@@ -228,6 +273,47 @@ TEST_F(Shm, GivesBackWhatNobodyWants) {
   settle();
   EXPECT_EQ(sent.times_withdrawn, 1);
   EXPECT_EQ(sent.times_released, 0);
+}
+
+// All of the second one is in the lane, but the thread that has put it there has not released it yet.
+TEST_F(Shm, DoesNotGiveBackWhatIsAboutToBeReleased) {
+  std::vector<std::byte> data = pattern(50'000);
+  Message first = message(data, false), second = message(data, false);
+  while (channels_[0]->try_send({0, 1}, {4, 0, 1}, 8, bytes_at(data.data(), 8))) {
+  }
+  channels_[0]->send({0, 1}, first);
+  channels_[0]->send({0, 1}, second);
+  ASSERT_EQ(first.times_released + second.times_released, 0) << "both wait";
+  bool is_back = true;
+  first.before_released = [&] { is_back = channels_[0]->retract({0, 1}, second); };
+  sinks_[1].wanted = false;
+  settle();
+  EXPECT_FALSE(is_back);
+  EXPECT_EQ(second.times_released, 1);
+  EXPECT_EQ(second.times_withdrawn, 0) << "it was released before, and may be gone";
+  EXPECT_NE(sinks_[1].waiting, nullptr) << "the receiver has it no more, though its send has succeeded";
+}
+
+TEST_F(Shm, GivesBackTheLaterOfTwoAtTheSameAddress) {
+  std::vector<std::byte> data = pattern(50'000);
+  sinks_[1].wanted = false;
+  Message sent = message(data, false);
+  channels_[0]->send({0, 1}, sent);
+  settle();
+  ASSERT_EQ(sent.times_released, 1);
+  SendRequest* const earlier = std::exchange(sinks_[1].waiting, nullptr);
+  sent.synchronous = true;
+  channels_[0]->send({0, 1}, sent);
+  settle();
+  SendRequest* const later = std::exchange(sinks_[1].waiting, earlier);
+  EXPECT_FALSE(channels_[0]->retract({0, 1}, sent));
+  settle();
+  EXPECT_EQ(sinks_[1].waiting, earlier) << "its send has succeeded";
+  EXPECT_EQ(sent.times_withdrawn, 0) << "the receiver has been asked for another one";
+  sinks_[1].waiting = later;
+  EXPECT_FALSE(channels_[0]->retract({0, 1}, sent));
+  settle();
+  EXPECT_EQ(sent.times_withdrawn, 1);
 }
 
 TEST_F(Shm, KeepsWhatFindsNoRoom) {
@@ -281,15 +367,28 @@ TEST(StagingBuffers, AreUsedWhileTheyAreWarm) {
 
 TEST_F(Shm, SharesPlacesByKey) {
   SharedAllocator one(*channels_[0]), other(*channels_[1]);
-  const std::int64_t a = one.share(77, 2, 10'000), b = one.share(78, 2, 10'000);
+  const std::int64_t a = one.share(77, 2, {10'000, 10'000}), b = one.share(78, 2, 10'000);
   EXPECT_NE(a, b);
-  EXPECT_EQ(other.share(78, 2, 10'000), b);
-  EXPECT_EQ(other.share(77, 2, 10'000), a);
+  EXPECT_EQ(other.share(78, 2, {10'000, 10'000}), b);
+  EXPECT_EQ(other.share(77, 2, {10'000, 10'000}), a);
   std::memcpy(one.at(a), "same", 5);
   EXPECT_STREQ(reinterpret_cast<const char*>(other.at(a)), "same");
-  EXPECT_NE(one.share(77, 1, 10'000), a) << "the key is free again, the place is not";
+  EXPECT_NE(one.share(77, 1, {10'000, 10'000}), a) << "the key is free again, the place is not";
   one.release(a, 10'000);
   EXPECT_EQ(other.allocate(10'000), a);
+}
+
+TEST_F(Shm, AllUsersOfAKeyGetNoPlaceIfOneGetsNone) {
+  SharedAllocator one(*channels_[0]), other(*channels_[1]);
+  Segment::Common& common = channels_[0]->segment().common();
+  const std::int64_t known = one.share(77, 2, {10'000, 10'000});
+  common.used_regions = Segment::kNamedRegions;  // as if so many were known to some of their users
+  EXPECT_LT(one.share(78, 2, {10'000, 10'000}), 0);
+  const std::uint64_t used = common.used;
+  EXPECT_LT(one.share(79, 2, {10'000, 10'000}), 0);
+  EXPECT_EQ(common.used, used) << "what it had taken is free again";
+  EXPECT_EQ(other.share(77, 2, {10'000, 10'000}), known);  // now there is room for one
+  EXPECT_LT(other.share(78, 2, {10'000, 10'000}), 0) << "the other user goes without";
 }
 
 }  // namespace

@@ -59,6 +59,37 @@ static void races(void) {
   }
 }
 
+/* A send that has ended before its message is received is not taken back in the place of a later one, which
+ * has the same envelope and, most likely, the same memory. */
+static void after_one_that_has_ended(void) {
+  static const int sizes[] = {100, 3000, 20000, BIG};
+  static char first[BIG], second[BIG], in[BIG];
+  memset(first, 1, sizeof first);
+  memset(second, 2, sizeof second);
+  for (int i = 0; i < 4; ++i) {
+    const int length = sizes[i];
+    int flag = -1, is_back = -1, more = -1;
+    MPI_Request send;
+    MPI_Status status;
+    CHECK_OK(MPI_Isend(first, length, MPI_BYTE, right, 46, MPI_COMM_WORLD, &send));
+    CHECK_OK(MPI_Request_free(&send));
+    CHECK_OK(MPI_Issend(second, length, MPI_BYTE, right, 46, MPI_COMM_WORLD, &send));
+    CHECK_OK(MPI_Cancel(&send));
+    CHECK_OK(MPI_Wait(&send, &status));
+    CHECK_OK(MPI_Test_cancelled(&status, &flag));
+    CHECK_EQ(flag, 1); /* no rank receives it */
+    CHECK_OK(MPI_Sendrecv(&flag, 1, MPI_INT, right, 47, &is_back, 1, MPI_INT, left, 47, MPI_COMM_WORLD,
+                          MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Recv(in, length, MPI_BYTE, left, 46, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    CHECK_EQ(in[0], 1);
+    CHECK_EQ(in[length - 1], 1);
+    CHECK_OK(MPI_Iprobe(left, 46, MPI_COMM_WORLD, &more, MPI_STATUS_IGNORE));
+    CHECK_EQ(more, !is_back);
+    /* The first one has been received: the next round may use its memory again. */
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
 int main(int argc, char** argv) {
   int flag, value = 0;
   static int big[BIG];
@@ -105,6 +136,7 @@ int main(int argc, char** argv) {
 
   one_of_several();
   races();
+  after_one_that_has_ended();
 
   request = MPI_REQUEST_NULL;
   CHECK_CLASS(MPI_Cancel(&request), MPI_ERR_REQUEST);
