@@ -367,7 +367,7 @@ TEST(StagingBuffers, AreUsedWhileTheyAreWarm) {
 
 TEST_F(Shm, SharesPlacesByKey) {
   SharedAllocator one(*channels_[0]), other(*channels_[1]);
-  const std::int64_t a = one.share(77, 2, {10'000, 10'000}), b = one.share(78, 2, 10'000);
+  const std::int64_t a = one.share(77, 2, {10'000, 10'000}), b = one.share(78, 2, {10'000, 10'000});
   EXPECT_NE(a, b);
   EXPECT_EQ(other.share(78, 2, {10'000, 10'000}), b);
   EXPECT_EQ(other.share(77, 2, {10'000, 10'000}), a);
