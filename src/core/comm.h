@@ -13,6 +13,7 @@
 #include "core/errhandler.h"
 #include "core/group.h"
 #include "core/info.h"
+#include "core/object_name.h"
 #include "core/send_buffer.h"
 #include "core/tool_observer.h"
 #include "core/topology.h"
@@ -55,7 +56,7 @@ class Comm final : public base::RefCounted {
   const int rank;                             ///< of the owner in the local group
 
   MPI_Comm handle = MPI_COMM_NULL;  ///< set by Rank::add()
-  std::string name;
+  ObjectName name;
   Attributes attributes;
   Info info;  ///< hints (MPI_Comm_set_info)
   ErrhandlerSlot errhandler{Errhandler::fatal()};

@@ -34,7 +34,7 @@ Status meet_parents(Rank& self) {
   MPI_Comm parents = MPI_COMM_NULL;
   CLUMP_TRY(introduce(coll::Members(*self.comm_world), 0, find, *self.comm_world, &parents));
   self.parent.comm = self.remove(parents);
-  self.parent.comm->name = "MPI_COMM_PARENT";
+  self.parent.comm->name.set("MPI_COMM_PARENT");
   return {};
 }
 
@@ -130,9 +130,9 @@ Status finalize(Rank& self) {
 
 Status abort(Rank& self, core::Comm& comm, int errorcode) {
   // The whole job, whatever the communicator: the best effort that MPI-5.0 section 9.7 asks for.
-  self.world.abort_job(
-      self.number, errorcode,
-      fmt::format("MPI_Abort({}, {})", comm.name.empty() ? "a communicator" : comm.name, errorcode));
+  const std::string name = comm.name.get();
+  self.world.abort_job(self.number, errorcode,
+                       fmt::format("MPI_Abort({}, {})", name.empty() ? "a communicator" : name, errorcode));
   return {};
 }
 

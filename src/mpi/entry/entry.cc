@@ -36,8 +36,8 @@ std::string last_words(core::Rank* self, const char* call, base::Status status, 
     text = fmt::format("{}: error code {} {}", call, status.code(),
                        self == nullptr ? "" : self->error_codes.text_of(status.code()));
   if (const char* name = base::name_of_class(status.error_class())) text += fmt::format(" [{}]", name);
-  const bool named = comm != nullptr && !comm->name.empty() && text.find(comm->name) == std::string::npos;
-  if (named) text += fmt::format(" [on {}]", comm->name);
+  const std::string name = comm != nullptr ? comm->name.get() : "";
+  if (!name.empty() && text.find(name) == std::string::npos) text += fmt::format(" [on {}]", name);
   return text;
 }
 
