@@ -49,7 +49,10 @@ Window::Window(core::Rank& its_owner, base::Ref<core::Comm> its_comm, int its_fl
   AllWindows::add(*this);
 }
 
-Window::~Window() { AllWindows::remove(*this); }
+Window::~Window() {
+  AllWindows::remove(*this);
+  delete[] held_.load(std::memory_order_relaxed);
+}
 
 std::string Window::description() const {
   const std::string given = name.get();
