@@ -216,10 +216,18 @@ base::Ref<const Representation> Representations::find(const std::string& name) c
 }
 
 Status Representations::add(base::Ref<const Representation> representation) {
-  const std::string& name = representation->name;
-  if (find(name))
-    return base::fail(MPI_ERR_DUP_DATAREP,
-                      "(datarep = \"{}\"): there is a data representation of this name already", name);
+  const std::string name = representation->name;
+  bool is_new = !find(name);
+  if (is_new) {
+    const std::lock_guard lock(mutex_);
+    is_new = registered_.emplace(name, std::move(representation)).second;
+  }
+  if (is_new) return {};
+  return base::fail(MPI_ERR_DUP_DATAREP,
+                    "(datarep = \"{}\"): there is a data representation of this name already", name);
+}
+
+void Representations::forget() {
   const std::lock_guard lock(mutex_);
   registered_.emplace(name, std::move(representation));
   return {};

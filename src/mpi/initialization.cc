@@ -9,6 +9,7 @@
 #include "coll/coll.h"
 #include "core/rank.h"
 #include "fiber/fiber.h"
+#include "io/representation.h"
 #include "mpi/bodies.h"
 #include "mpi/check/checking.h"
 #include "mpi/check/left_over.h"
@@ -86,6 +87,9 @@ void end_use(Rank& self) {
   if (self.users.load(std::memory_order_relaxed) == 1) {
     static_cast<void>(self.send_buffer.detach());
     self.forget_all();
+    // Functions that a later session cannot take back: what has registered them may be unloaded by then.
+    io::Representations::of(self).forget();
+    self.file_errhandler.set(core::Errhandler::returns());
     {
       const std::lock_guard of_parent(self.parent.mutex);
       self.parent.comm = {};
