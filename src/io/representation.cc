@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/lent_handle.h"
 #include "core/rank.h"
 #include "datatype/derive.h"
 #include "datatype/external32.h"
@@ -15,6 +16,7 @@ namespace clump::io {
 namespace {
 
 using base::Status;
+using core::LentHandle;
 using datatype::Datatype;
 using datatype::Layout;
 using datatype::Made;
@@ -74,25 +76,6 @@ Status remade(const Datatype& type, std::span<const Datatype* const> components,
 }
 
 MPI_Datatype handle_of(const Datatype& type) { return core::handle_of<MPI_Datatype>(type.handle_value()); }
-
-/// A handle for a function of the program, as long as this lives.
-class LentHandle {
- public:
-  LentHandle(core::Rank& rank, const Datatype& type) : rank_(rank), lent_(!type.is_predefined()) {
-    handle = lent_ ? rank.add(datatype::Ref(&type)) : handle_of(type);
-  }
-  ~LentHandle() {
-    if (lent_) rank_.remove(handle);
-  }
-  LentHandle(const LentHandle&) = delete;
-  LentHandle& operator=(const LentHandle&) = delete;
-
-  MPI_Datatype handle;
-
- private:
-  core::Rank& rank_;
-  const bool lent_;
-};
 
 Status of_users(const std::string& name, const char* what, int code) {
   if (code == MPI_SUCCESS) return {};
@@ -229,8 +212,7 @@ Status Representations::add(base::Ref<const Representation> representation) {
 
 void Representations::forget() {
   const std::lock_guard lock(mutex_);
-  registered_.emplace(name, std::move(representation));
-  return {};
+  registered_.clear();
 }
 
 Representations& Representations::of(const core::Rank& rank) {

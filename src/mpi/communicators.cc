@@ -250,10 +250,13 @@ base::Status comm_get_name(core::Rank& self, MPI_Comm comm, char* comm_name, int
 base::Status comm_get_parent(core::Rank& self, MPI_Comm* parent) {
   core::Rank::Parent& known = self.parent;
   const std::lock_guard lock(known.mutex);
-  if (known.comm) known.handle = self.add(std::move(known.comm));
-  // The handle may have been freed since (MPI_Comm_disconnect).
-  *parent =
-      known.handle != MPI_COMM_NULL && self.comm(known.handle) != nullptr ? known.handle : MPI_COMM_NULL;
+  if (known.comm) {
+    known.context = known.comm->context;
+    known.handle = self.add(std::move(known.comm));
+  }
+  // The handle may have been freed since (MPI_Comm_disconnect), and its number given to another communicator.
+  const Comm* const object = known.handle != MPI_COMM_NULL ? self.comm(known.handle) : nullptr;
+  *parent = object != nullptr && object->context == known.context ? known.handle : MPI_COMM_NULL;
   return {};
 }
 
