@@ -62,10 +62,10 @@ bool Attributes::put(const base::Ref<Keyval>& keyval, void* value) {
   }
   // A delete function may have set this key anew; the caller's value replaces it. So it does where another
   // thread removes a value: for that thread it is gone.
-  if (found->removal == 0 && found->setter != caller()) return false;
+  if (found->remover == nullptr && found->setter != caller()) return false;
   found->value = value;
   found->setter = caller();
-  found->removal = 0;
+  found->remover = nullptr;
   return true;
 }
 
@@ -81,9 +81,8 @@ base::Status Attributes::remove(void* handle, const Keyval& keyval) {
   {
     const std::lock_guard lock(mutex_);
     Entry* const found = entry_of(keyval);
-    if (found == nullptr || found->removal != 0) return {};
-    if (++removals_ == 0) ++removals_;
-    found->removal = removals_;
+    if (found == nullptr || found->remover != nullptr) return {};
+    found->remover = &removed;
     removed = *found;
   }
   int code = MPI_SUCCESS;
@@ -95,9 +94,9 @@ base::Status Attributes::remove(void* handle, const Keyval& keyval) {
   // The list is searched again: the user's function, or another thread, may have changed it.
   Entry last;  // dropped after the lock
   const std::lock_guard lock(mutex_);
-  const auto found = std::ranges::find(entries_, removed.removal, &Entry::removal);
+  const auto found = std::ranges::find(entries_, static_cast<const void*>(&removed), &Entry::remover);
   if (found != entries_.end()) {
-    found->removal = 0;
+    found->remover = nullptr;
     if (code == MPI_SUCCESS) {
       last = std::move(*found);
       entries_.erase(found);
@@ -111,7 +110,7 @@ base::Status Attributes::clear(void* handle) {
     base::Ref<Keyval> last;
     {
       const std::lock_guard lock(mutex_);
-      const auto is_there = [](const Entry& entry) { return entry.removal == 0; };
+      const auto is_there = [](const Entry& entry) { return entry.remover == nullptr; };
       const auto backwards = std::views::reverse(entries_);
       const auto found = std::ranges::find_if(backwards, is_there);
       if (found == backwards.end()) return {};
@@ -129,7 +128,7 @@ base::Status Attributes::copy_from(void* old_handle, const Attributes& other) {
   }
   for (const Entry& entry : originals) {
     const Keyval& keyval = *entry.keyval;
-    if (is_null_copy(keyval.copy) || entry.removal != 0) continue;
+    if (is_null_copy(keyval.copy) || entry.remover != nullptr) continue;
     void* copied = entry.value;
     int wanted = 1;
     if (!is_plain_copy(keyval.copy))

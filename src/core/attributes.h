@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -66,8 +65,8 @@ class Attributes {
   struct Entry {
     base::Ref<Keyval> keyval;
     void* value = nullptr;
-    const void* setter = nullptr;  ///< the thread of control that has set it
-    std::uint32_t removal = 0;     ///< the number of the remove() that calls its delete function; 0: none
+    const void* setter = nullptr;   ///< the thread of control that has set it
+    const void* remover = nullptr;  ///< the call of remove() that calls its delete function; null: none
   };
   Entry* entry_of(const Keyval& keyval);
   const Entry* entry_of(int number, const Keyval* live) const;
@@ -75,7 +74,6 @@ class Attributes {
   bool put(const base::Ref<Keyval>& keyval, void* value);
 
   mutable base::ShortMutex mutex_;  // guards what follows; not held while a function of the user runs
-  std::uint32_t removals_ = 0;
   std::vector<Entry> entries_;
 };
 

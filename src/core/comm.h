@@ -49,8 +49,8 @@ class Comm final : public base::RefCounted {
   Comm(Rank& owner, ContextId context, base::Ref<const Group> local, base::Ref<const Group> remote);
   ~Comm() override;
 
-  Rank& owner;                                ///< the rank whose communicator this is
   ContextId context;                          ///< fixed, once the request of an MPI_Comm_idup is complete
+  Rank& owner;                                ///< the rank whose communicator this is
   const base::Ref<const Group> group;         ///< local group
   const base::Ref<const Group> remote_group;  ///< null: an intracommunicator
   const int rank;                             ///< of the owner in the local group

@@ -3,24 +3,17 @@
 
 #include <mutex>
 #include <string>
-#include <string_view>
 #include <utility>
-
-#include "base/mutex.h"
-#include "mpi.h"
 
 namespace clump::core {
 
-/// A name that any thread of the rank may set while others read it, and reports do, too.
+/// A name that any thread of the rank may set while others read it; reports read it, too.
 class ObjectName {
  public:
   /// Empty: the program has given none.
   std::string get() const {
-    std::string copy;
-    copy.reserve(kUsualRoom);  // so that nothing is allocated under the lock
     const std::lock_guard lock(mutex_);
-    copy = name_;
-    return copy;
+    return name_;
   }
   void set(std::string name) {
     const std::lock_guard lock(mutex_);
@@ -28,9 +21,9 @@ class ObjectName {
   }
 
  private:
-  static constexpr std::size_t kUsualRoom = MPI_MAX_OBJECT_NAME + 64;
-  std::string name_;  // first: debuggers read it (rma/facts.h)
-  mutable base::ShortMutex mutex_;
+  std::string name_;  // the only member: debuggers read it (rma/facts.h)
+  // Names change so rarely that all share one lock.
+  static inline std::mutex mutex_;
 };
 
 }  // namespace clump::core
