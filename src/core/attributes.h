@@ -2,8 +2,10 @@
 #pragma once
 
 #include <atomic>
+#include <optional>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/ref.h"
 #include "base/status.h"
 
@@ -29,20 +31,25 @@ class Keyval final : public base::RefCounted {
   std::atomic<int> being_deleted{0};  ///< calls of `remove` that have not returned
 };
 
-/// The attributes of one object, in the order in which they were set. Used by threads of one rank under MPI's
-/// rules: not concurrently.
+/// The attributes of one object, in the order in which they were set. Any threads of the object's rank, at
+/// the same time: mutex_ guards the list.
 ///
-/// The user's functions are called from here, and may themselves set and delete attributes of the same
-/// object. A code other than MPI_SUCCESS that one of them returns becomes the Status, as it is (MPI-5.0
-/// section 7.7.2). `handle` is what those functions get: the MPI_Comm, MPI_Datatype or MPI_Win.
+/// The user's functions are called from here without the lock, and may themselves set and delete attributes
+/// of the same object. A code other than MPI_SUCCESS that one of them returns becomes the Status, as it is
+/// (MPI-5.0 section 7.7.2). `handle` is what those functions get: the MPI_Comm, MPI_Datatype or MPI_Win. The
+/// delete function is called once for each value that was set: while it runs the value can still be asked
+/// for, and another call that removes it finds nothing to do.
 class Attributes {
  public:
-  /// The place of the value; null if `keyval` was not set.
-  void** find(const Keyval& keyval);
+  // By the number that the user has for a key, which it may have freed since. `live`: the key that has this
+  // number now (Rank::keyval); null: there is none, so the number is that of a key that was freed.
+  /// The value; nothing if the key was not set.
+  std::optional<void*> find(int number, const Keyval* live) const;
   /// Whether `value` is the value of one of the attributes.
   bool holds(const void* value) const;
-  /// The key with this number, if it was set, although the user may have freed it since; null otherwise.
-  Keyval* key(int number) const;
+  /// The key itself; null if it was not set.
+  base::Ref<Keyval> key(int number, const Keyval* live) const;
+
   /// Calls the delete function of an older value first; if that fails, the older value stays.
   base::Status set(void* handle, const base::Ref<Keyval>& keyval, void* value);
   /// Does nothing if `keyval` was not set.
@@ -57,8 +64,16 @@ class Attributes {
  private:
   struct Entry {
     base::Ref<Keyval> keyval;
-    void* value;
+    void* value = nullptr;
+    const void* setter = nullptr;   ///< the thread of control that has set it
+    const void* remover = nullptr;  ///< the call of remove() that calls its delete function; null: none
   };
+  Entry* entry_of(const Keyval& keyval);
+  const Entry* entry_of(int number, const Keyval* live) const;
+  /// set() without an older value; false if another thread of the rank has set one meanwhile.
+  bool put(const base::Ref<Keyval>& keyval, void* value);
+
+  mutable base::ShortMutex mutex_;  // guards what follows; not held while a function of the user runs
   std::vector<Entry> entries_;
 };
 

@@ -8,8 +8,8 @@
 namespace clump::core {
 
 Comm::Comm(Rank& owner, ContextId context, base::Ref<const Group> local, base::Ref<const Group> remote)
-    : owner(owner),
-      context(context),
+    : context(context),
+      owner(owner),
       group(std::move(local)),
       remote_group(std::move(remote)),
       rank(group->rank_of(owner.number)),

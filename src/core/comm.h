@@ -13,6 +13,7 @@
 #include "core/errhandler.h"
 #include "core/group.h"
 #include "core/info.h"
+#include "core/object_name.h"
 #include "core/send_buffer.h"
 #include "core/tool_observer.h"
 #include "core/topology.h"
@@ -48,14 +49,14 @@ class Comm final : public base::RefCounted {
   Comm(Rank& owner, ContextId context, base::Ref<const Group> local, base::Ref<const Group> remote);
   ~Comm() override;
 
-  Rank& owner;                                ///< the rank whose communicator this is
   ContextId context;                          ///< fixed, once the request of an MPI_Comm_idup is complete
+  Rank& owner;                                ///< the rank whose communicator this is
   const base::Ref<const Group> group;         ///< local group
   const base::Ref<const Group> remote_group;  ///< null: an intracommunicator
   const int rank;                             ///< of the owner in the local group
 
   MPI_Comm handle = MPI_COMM_NULL;  ///< set by Rank::add()
-  std::string name;
+  ObjectName name;
   Attributes attributes;
   Info info;  ///< hints (MPI_Comm_set_info)
   ErrhandlerSlot errhandler{Errhandler::fatal()};

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <climits>
+#include <optional>
 
 #include "core/handle_table.h"
+#include "core/lent_handle.h"
+#include "core/rank.h"
 #include "net/joint_work.h"
 
 namespace clump::core {
@@ -40,13 +43,17 @@ datatype::Kernel Op::kernel(const datatype::Datatype& type) const {
 void Op::apply(const void* in, void* inout, Count count, const datatype::Datatype& type,
                MPI_Datatype handle) const {
   if (is_predefined()) return net::joint_combine(kernel(type), in, inout, count, type);
+  Rank* const rank = current_rank();  // only threads of the rank whose function it is get here
+  std::optional<LentHandle> lent;
+  if (rank != nullptr && !type.is_predefined()) handle = lent.emplace(*rank, type, handle).handle;
   if (large_ != nullptr) return large_(const_cast<void*>(in), inout, &count, &handle);
   // A function with int counts gets a large operand in parts.
   for (Count first = 0; first < count; first += INT_MAX) {
     auto length = static_cast<int>(std::min<Count>(count - first, INT_MAX));
     const Count offset = first * type.extent();
+    MPI_Datatype given = handle;
     small_(const_cast<char*>(static_cast<const char*>(in)) + offset, static_cast<char*>(inout) + offset,
-           &length, &handle);
+           &length, &given);
   }
 }
 

@@ -34,8 +34,9 @@ class Op final : public base::RefCounted {
   const char* name() const;
   /// The loop of a predefined operation, for a type that check() allows; null for a user's.
   datatype::Kernel kernel(const datatype::Datatype& type) const;
-  /// inout[i] = in[i] op inout[i]. `handle` is passed to a user function as the type's handle. Only if
-  /// check() was successful.
+  /// inout[i] = in[i] op inout[i]. Only if check() was successful. `handle` is what the program calls the
+  /// type. A user function gets it, or another one if the program has freed it since; it runs on a thread of
+  /// its rank.
   void apply(const void* in, void* inout, Count count, const datatype::Datatype& type,
              MPI_Datatype handle) const;
 

@@ -1,5 +1,6 @@
 #include "core/rank.h"
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 
@@ -88,13 +89,13 @@ Rank::Rank(World& world, Launch& launch, int number) : world(world), launch(laun
   const base::Ref<const Group> everyone = Group::regular(launch.size, launch.first);
   comm_world = predefined(*this, 0, everyone);
   comm_world->handle = MPI_COMM_WORLD;
-  comm_world->name = "MPI_COMM_WORLD";
+  comm_world->name.set("MPI_COMM_WORLD");
   comm_self = predefined(*this, 2, Group::regular(1, number));
   comm_self->handle = MPI_COMM_SELF;
-  comm_self->name = "MPI_COMM_SELF";
+  comm_self->name.set("MPI_COMM_SELF");
   comm_founding = predefined(*this, 4, everyone);
   comm_job = predefined(*this, 6, Group::regular(world.places()));
-  comm_job->name = "the communicator of all ranks of the job";
+  comm_job->name.set("the communicator of all ranks of the job");
   [[maybe_unused]] const std::intptr_t first = requests_.insert(&completed_request());
   assert(handle_of<MPI_Request>(first) == kCompletedRequest);
 }
@@ -124,7 +125,10 @@ Session* Rank::session(Origin origin) {
 }
 
 void Rank::forget(Origin origin) {
-  if (origin == Origin::kWorld) parent.comm = base::Ref<Comm>();
+  if (origin == Origin::kWorld) {
+    const std::lock_guard lock(parent.mutex);
+    parent.comm = base::Ref<Comm>();
+  }
   drop_if(windows_, [&](const Window& window) { return window.group->origin() == origin; });
   drop_if(files_, [&](const File& file) { return file.group->origin() == origin; });
   drop_if(comms_, [&](const Comm& comm) { return comm.group->origin() == origin; });
@@ -145,7 +149,10 @@ void Rank::forget_all() {
   drop_all(files_);
   drop_all(comms_);
   drop_all(groups_);
-  type_attributes_.clear();
+  {
+    const std::lock_guard lock(datatypes_mutex_);
+    type_attributes_.clear();
+  }
   drop_all(datatypes_);
   drop_all(ops_);
   drop_all(keyvals_);
@@ -250,8 +257,60 @@ base::Ref<Comm> Rank::remove(MPI_Comm handle) { return remove_from(comms_, value
 void Rank::remove(MPI_Group handle) { remove_from(groups_, value_of(handle)); }
 
 void Rank::remove(MPI_Datatype handle) {
-  type_attributes_.erase(handle);
+  {
+    const std::lock_guard lock(datatypes_mutex_);
+    const auto held = std::ranges::find(held_types_, handle, &HeldType::handle);
+    if (held != held_types_.end()) {
+      held->freed = true;
+      return;  // let_go() does the rest
+    }
+    const auto found = type_attributes_.find(handle);
+    if (found != type_attributes_.end()) type_attributes_.erase(found);
+  }
   remove_from(datatypes_, value_of(handle));
+}
+
+bool Rank::hold(MPI_Datatype handle, const datatype::Datatype& type) {
+  const std::lock_guard lock(datatypes_mutex_);
+  if (datatypes_.find(value_of(handle)) != &type) return false;
+  const auto held = std::ranges::find(held_types_, handle, &HeldType::handle);
+  if (held == held_types_.end())
+    held_types_.push_back({handle, 1, false});
+  else if (held->freed)
+    return false;
+  else
+    ++held->uses;
+  return true;
+}
+
+void Rank::let_go(MPI_Datatype handle) {
+  {
+    const std::lock_guard lock(datatypes_mutex_);
+    const auto held = std::ranges::find(held_types_, handle, &HeldType::handle);
+    if (--held->uses > 0) return;
+    const bool freed = held->freed;
+    held_types_.erase(held);
+    if (!freed) return;
+  }
+  remove(handle);
+}
+
+Attributes* Rank::type_attributes(MPI_Datatype handle) {
+  const std::lock_guard lock(datatypes_mutex_);
+  const auto found = type_attributes_.find(handle);
+  return found != type_attributes_.end() ? &found->second : nullptr;
+}
+
+Attributes& Rank::new_type_attributes(MPI_Datatype handle) {
+  const std::lock_guard lock(datatypes_mutex_);
+  return type_attributes_[handle];
+}
+
+bool Rank::is_type_attribute(int keyval) const {
+  const Keyval* const live = keyvals_.find(keyval);
+  const std::lock_guard lock(datatypes_mutex_);
+  return std::ranges::any_of(type_attributes_,
+                             [&](const auto& of) { return of.second.find(keyval, live).has_value(); });
 }
 
 void Rank::remove(MPI_Op handle) { remove_from(ops_, value_of(handle)); }

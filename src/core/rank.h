@@ -274,6 +274,7 @@ class Rank {
     std::mutex mutex;
     base::Ref<Comm> comm;
     MPI_Comm handle = MPI_COMM_NULL;
+    ContextId context{};  ///< the handle's communicator has it, until the program frees it
   } parent;
   /// The ports that the rank has opened (MPI-5.0 section 11.8). Its contents belong to mpi. Owned; made by
   /// one of the rank's threads when it opens the first one.
@@ -285,17 +286,22 @@ class Rank {
   /// The error handler of MPI_FILE_NULL: of calls without an open file, and the one that a new file gets
   /// (MPI-5.0 section 14.7).
   ErrhandlerSlot file_errhandler{Errhandler::returns()};
-  Attributes& type_attributes(MPI_Datatype handle) { return type_attributes_[handle]; }
+  /// The attributes of a datatype, by handle, as long as it has one. Null: it has never had any. The lock is
+  /// not held when this returns: only what removes the handle ends them.
+  Attributes* type_attributes(MPI_Datatype handle);
+  /// The same; makes them if there are none.
+  Attributes& new_type_attributes(MPI_Datatype handle);
   /// Keys that were freed by their own delete functions, and not yet by the program.
   struct EarlyFreed {
     std::mutex mutex;
     std::set<int> keyvals;
   } freed_early;
-  /// Whether a datatype has an attribute of this key. No thread of the rank sets one meanwhile.
-  bool is_type_attribute(int keyval) const {
-    return std::ranges::any_of(type_attributes_,
-                               [&](const auto& of) { return of.second.key(keyval) != nullptr; });
-  }
+  /// Lets a handle be the type's until let_go(), also if the program frees it meanwhile; false: it is no
+  /// handle of the type (any more). For LentHandle.
+  [[nodiscard]] bool hold(MPI_Datatype handle, const datatype::Datatype& type);
+  void let_go(MPI_Datatype handle);
+  /// Whether a datatype has an attribute of this key.
+  bool is_type_attribute(int keyval) const;
   SendBufferSlot send_buffer;  ///< MPI_Buffer_attach
 
   /// What the rank's Fortran layer has told MPI about its compiler (MPI-5.0 section 20.3.4), each part once.
@@ -386,7 +392,16 @@ class Rank {
   Request* spare_ = nullptr;
   int spare_count_ = 0;
   std::atomic<std::uint32_t> last_origin_{0};
+  // Any threads of the rank make, find and free datatypes at the same time; the mutex guards what follows,
+  // and is not held while a function of the program runs.
+  mutable std::mutex datatypes_mutex_;
   std::unordered_map<MPI_Datatype, Attributes> type_attributes_;
+  struct HeldType {
+    MPI_Datatype handle;
+    int uses;
+    bool freed;  ///< by the program
+  };
+  std::vector<HeldType> held_types_;
 };
 
 template <typename Visit>

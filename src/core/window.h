@@ -2,13 +2,12 @@
 // attributes, error handlers. What the window does is in src/rma.
 #pragma once
 
-#include <string>
-
 #include "base/ref.h"
 #include "core/attributes.h"
 #include "core/errhandler.h"
 #include "core/group.h"
 #include "core/info.h"
+#include "core/object_name.h"
 
 namespace clump::core {
 
@@ -23,7 +22,7 @@ class Window : public base::RefCounted {
   const base::Ref<const Group> group;  ///< the group of the communicator that the window was made of
 
   MPI_Win handle = MPI_WIN_NULL;  ///< set by Rank::add()
-  std::string name;
+  ObjectName name;
   Attributes attributes;
   Info info;  ///< hints that the window knows of (MPI_Win_get_info)
   ErrhandlerSlot errhandler{Errhandler::fatal()};

@@ -37,12 +37,18 @@ Tool::~Tool() {
   for (const Interest* registration : empty(registrations_)) delete registration;
 }
 
-void Tool::begin() { users_.fetch_add(1, std::memory_order_acq_rel); }
+// Under the lock: what a thread makes after its begin() is not what the last end() before that frees.
+void Tool::begin() {
+  const std::lock_guard lock(mutex_);
+  users_.fetch_add(1, std::memory_order_acq_rel);
+}
 
 void Tool::end() {
-  if (users_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  std::vector<Interest*> registrations;
   {
     const std::lock_guard lock(mutex_);
+    if (users_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    registrations = empty(registrations_);
     empty(controls_);
     for (View* view : empty(views_)) {
       stop(*view);
@@ -51,7 +57,7 @@ void Tool::end() {
     for (const Session* session : empty(sessions_)) delete session;
   }
   // Without the lock: a callback that runs may want it.
-  for (const Interest* registration : empty(registrations_)) {
+  for (const Interest* const registration : registrations) {
     dispatcher.forget(registration->handle);
     delete registration;
   }

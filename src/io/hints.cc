@@ -4,14 +4,15 @@
 #include <charconv>
 #include <limits>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace clump::io {
 
 namespace {
 
-std::optional<Count> number_of(const std::string* text, int base = 10) {
-  if (text == nullptr) return {};
+std::optional<Count> number_of(const std::optional<std::string>& text, int base = 10) {
+  if (!text) return {};
   Count value = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value, base);
   if (error != std::errc() || end != text->data() + text->size() || value < 0) return {};
@@ -26,11 +27,10 @@ constexpr std::array<std::string_view, 11> kReserved = {
     "io_node_list", "nb_proc",       "num_io_nodes", "striping_factor", "striping_unit"};
 
 void take_use(const core::Info& info, const char* key, Hints::Collective& use) {
-  const std::string* const value = info.get(key);
-  if (value == nullptr) return;
-  if (*value == "enable" || *value == "true") use = Hints::Collective::kAlways;
-  if (*value == "disable" || *value == "false") use = Hints::Collective::kNever;
-  if (*value == "automatic") use = Hints::Collective::kAutomatic;
+  const auto value = info.get(key);
+  if (value == "enable" || value == "true") use = Hints::Collective::kAlways;
+  if (value == "disable" || value == "false") use = Hints::Collective::kNever;
+  if (value == "automatic") use = Hints::Collective::kAutomatic;
 }
 
 const char* name_of(Hints::Collective use) {
@@ -57,7 +57,7 @@ void Hints::take(const core::Info& info) {
   for (const char* key : {"collective_buffering", "romio_cb_read"}) take_use(info, key, reading);
   for (const char* key : {"collective_buffering", "romio_cb_write"}) take_use(info, key, writing);
   for (const std::string_view key : kReserved)
-    if (const std::string* const value = info.get(key)) kept_.set(key, *value);
+    if (const auto value = info.get(key)) kept_.set(key, *value);
 }
 
 core::Info Hints::told() const {

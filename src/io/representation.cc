@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/lent_handle.h"
 #include "core/rank.h"
 #include "datatype/derive.h"
 #include "datatype/external32.h"
@@ -17,6 +18,7 @@ namespace clump::io {
 namespace {
 
 using base::Status;
+using core::LentHandle;
 using datatype::Datatype;
 using datatype::Layout;
 using datatype::Made;
@@ -76,25 +78,6 @@ Status remade(const Datatype& type, std::span<const Datatype* const> components,
 }
 
 MPI_Datatype handle_of(const Datatype& type) { return core::handle_of<MPI_Datatype>(type.handle_value()); }
-
-/// A handle for a function of the program, as long as this lives.
-class LentHandle {
- public:
-  LentHandle(core::Rank& rank, const Datatype& type) : rank_(rank), lent_(!type.is_predefined()) {
-    handle = lent_ ? rank.add(datatype::Ref(&type)) : handle_of(type);
-  }
-  ~LentHandle() {
-    if (lent_) rank_.remove(handle);
-  }
-  LentHandle(const LentHandle&) = delete;
-  LentHandle& operator=(const LentHandle&) = delete;
-
-  MPI_Datatype handle;
-
- private:
-  core::Rank& rank_;
-  const bool lent_;
-};
 
 /// Calls visit(basic, n) for the basic elements of `count` elements of `type`, in the order of the type map,
 /// rows of equal ones at once, until it returns false.
@@ -297,13 +280,20 @@ base::Ref<const Representation> Representations::find(const std::string& name) c
 }
 
 Status Representations::add(base::Ref<const Representation> representation) {
-  const std::string& name = representation->name;
-  if (find(name))
-    return base::fail(MPI_ERR_DUP_DATAREP,
-                      "(datarep = \"{}\"): there is a data representation of this name already", name);
+  const std::string name = representation->name;
+  bool is_new = !find(name);
+  if (is_new) {
+    const std::lock_guard lock(mutex_);
+    is_new = registered_.emplace(name, std::move(representation)).second;
+  }
+  if (is_new) return {};
+  return base::fail(MPI_ERR_DUP_DATAREP,
+                    "(datarep = \"{}\"): there is a data representation of this name already", name);
+}
+
+void Representations::forget() {
   const std::lock_guard lock(mutex_);
-  registered_.emplace(name, std::move(representation));
-  return {};
+  registered_.clear();
 }
 
 Representations& Representations::of(const core::Rank& rank) {

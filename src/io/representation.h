@@ -73,8 +73,8 @@ class Representation final : public base::RefCounted {
   base::Status rebuild(const datatype::Datatype& type, datatype::Ref& result) const;
 };
 
-/// The representations that a program has registered; the predefined ones are always found. Any thread of a
-/// rank.
+/// The representations that a program has registered since its rank has begun to use MPI; the predefined ones
+/// are always found. Any thread of a rank.
 class Representations {
  public:
   /// Null if there is none of this name.
@@ -82,7 +82,10 @@ class Representations {
   /// MPI_ERR_DUP_DATAREP if there is one of this name.
   base::Status add(base::Ref<const Representation> representation);
 
-  /// Those of a rank, which live as long as the process.
+  /// Ends those that the program has registered, when its rank no longer uses MPI. Open files keep theirs.
+  void forget();
+
+  /// Those of a rank. The list lives as long as the process.
   static Representations& of(const core::Rank& rank);
 
  private:

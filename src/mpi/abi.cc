@@ -93,7 +93,7 @@ Status abi_set_fortran_info(Rank& self, core::Info& info) {
   const std::lock_guard lock(self.fortran.mutex);
   if (self.fortran.info != nullptr) return told_already("the information");
   for (const Kind& kind : kKinds)
-    if (const std::string* const value = info.get(kind.key)) CLUMP_TRY(check_size(self, kind, *value));
+    if (const auto value = info.get(kind.key)) CLUMP_TRY(check_size(self, kind, *value));
   auto copy = std::make_unique<core::Info>();
   copy->set_all(info);
   self.fortran.info = std::move(copy);

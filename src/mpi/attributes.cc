@@ -3,6 +3,7 @@
 #include "mpi/attributes.h"
 
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "core/rank.h"
@@ -36,29 +37,66 @@ base::Status create_keyval(core::Rank& self, Kind kind, Copy* copy, Delete* remo
                            void* extra_state) {
   *keyval = self.add(base::make_ref<Keyval>(kind, reinterpret_cast<Keyval::Copy>(copy),
                                             reinterpret_cast<Keyval::Delete>(remove), extra_state));
+  const std::lock_guard lock(self.freed_early.mutex);
+  self.freed_early.keyvals.erase(*keyval);  // from here on the number is that of the new key
   return {};
 }
 
-/// The user's key behind `number`.
-base::Status find_keyval(core::Rank& self, Kind kind, int number, Keyval*& keyval) {
+/// A key as the user names it, for objects of one kind.
+struct NamedKey {
+  core::Rank& self;
+  Kind kind;
+  int number;
+};
+
+/// The user's key. No thread frees it during the call.
+base::Status find_keyval(const NamedKey& named, base::Ref<Keyval>& found) {
+  const int number = named.number;
   if (is_predefined(number))
     return base::fail(MPI_ERR_KEYVAL, "keyval {} is a predefined one, which can only be asked for its value",
                       number);
-  keyval = self.keyval(number);
+  Keyval* const keyval = named.self.keyval(number);
   if (keyval == nullptr)
     return base::fail(MPI_ERR_KEYVAL, "keyval {} is no key: it was freed, or never made", number);
-  if (keyval->kind != kind)
+  if (keyval->kind != named.kind)
     return base::fail(MPI_ERR_KEYVAL, "keyval {} is a key for {}, not for {}", number, name_of(keyval->kind),
-                      name_of(kind));
+                      name_of(named.kind));
+  found = base::Ref(keyval);
   return {};
 }
 
-/// The key of an attribute to ask for or to delete. One that the user has freed can still be named as long as
-/// the object has it: that is how such an attribute is deleted (MPI-5.0 section 7.7.2).
-base::Status find_keyval(core::Rank& self, Kind kind, int number, const Attributes& attributes,
-                         Keyval*& keyval) {
-  keyval = attributes.key(number);
-  return keyval != nullptr ? base::Status{} : find_keyval(self, kind, number, keyval);
+base::Status set_attribute(const NamedKey& named, Attributes& attributes, void* handle, void* value) {
+  base::Ref<Keyval> keyval;
+  CLUMP_TRY(find_keyval(named, keyval));
+  return attributes.set(handle, keyval, value);
+}
+
+void answer(void* attribute_val, int* flag, void* value) {
+  *flag = 1;
+  *static_cast<void**>(attribute_val) = value;
+}
+
+// A key that the user has freed can still be named as long as the object has an attribute of it: that is how
+// such an attribute is asked for, and deleted (MPI-5.0 section 7.7.2). `attributes`: null if there are none.
+
+base::Status get_attribute(const NamedKey& named, const Attributes* attributes, void* attribute_val,
+                           int* flag) {
+  *flag = 0;
+  if (attributes != nullptr) {
+    if (const std::optional<void*> value = attributes->find(named.number, named.self.keyval(named.number))) {
+      answer(attribute_val, flag, *value);
+      return {};
+    }
+  }
+  base::Ref<Keyval> keyval;
+  return find_keyval(named, keyval);
+}
+
+base::Status delete_attribute(const NamedKey& named, Attributes* attributes, void* handle) {
+  base::Ref<Keyval> keyval;
+  if (attributes != nullptr) keyval = attributes->key(named.number, named.self.keyval(named.number));
+  if (!keyval) CLUMP_TRY(find_keyval(named, keyval));
+  return attributes != nullptr ? attributes->remove(handle, *keyval) : base::Status();
 }
 
 /// Some programs free a key in its delete function, and once more where they have made it: the second time it
@@ -70,22 +108,12 @@ base::Status free_keyval(core::Rank& self, Kind kind, int* number) {
     *number = MPI_KEYVAL_INVALID;
     return {};
   }
-  Keyval* keyval = nullptr;
-  CLUMP_TRY(find_keyval(self, kind, *number, keyval));
+  base::Ref<Keyval> keyval;
+  CLUMP_TRY(find_keyval({self, kind, *number}, keyval));
   if (keyval->being_deleted > 0) self.freed_early.keyvals.insert(*number);
   self.remove_keyval(*number);  // objects that have such an attribute still hold the key
   *number = MPI_KEYVAL_INVALID;
   return {};
-}
-
-void answer(void* attribute_val, int* flag, void* value) {
-  *flag = 1;
-  *static_cast<void**>(attribute_val) = value;
-}
-
-void answer(void** place, void* attribute_val, int* flag) {
-  *flag = 0;
-  if (place != nullptr) answer(attribute_val, flag, *place);
 }
 
 /// MPI-5.0 section 9.1.2. The value of each is the address of an int, which lives as long as the process.
@@ -141,25 +169,20 @@ base::Status get_predefined(rma::Window& win, int keyval, void* attribute_val, i
   }
 }
 
-/// Threads may work on different datatypes at the same time, so the table of their attributes needs a lock;
-/// the attributes of one type do not, and the user's functions must not be called under it.
-Attributes& attributes_of(core::Rank& self, MPI_Datatype type) {
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
-  return self.type_attributes(type);
-}
-
 }  // namespace
 
 base::Status copy_type_attributes(core::Rank& self, MPI_Datatype old_type, MPI_Datatype new_type) {
-  Attributes& copies = attributes_of(self, new_type);
-  const base::Status copied = copies.copy_from(old_type, attributes_of(self, old_type));
+  const Attributes* const originals = self.type_attributes(old_type);
+  if (originals == nullptr) return {};
+  Attributes& copies = self.new_type_attributes(new_type);
+  const base::Status copied = copies.copy_from(old_type, *originals);
   if (!copied.ok()) (void)copies.clear(new_type);  // the copy function's failure is the one to report
   return copied;
 }
 
 base::Status delete_type_attributes(core::Rank& self, MPI_Datatype type) {
-  return attributes_of(self, type).clear(type);
+  Attributes* const attributes = self.type_attributes(type);
+  return attributes != nullptr ? attributes->clear(type) : base::Status();
 }
 
 base::Status comm_create_keyval(core::Rank& self, MPI_Comm_copy_attr_function* comm_copy_attr_fn,
@@ -173,24 +196,17 @@ base::Status comm_free_keyval(core::Rank& self, int* comm_keyval) {
 }
 
 base::Status comm_set_attr(core::Rank& self, core::Comm& comm, int comm_keyval, void* attribute_val) {
-  Keyval* keyval = nullptr;
-  CLUMP_TRY(find_keyval(self, Kind::kComm, comm_keyval, keyval));
-  return comm.attributes.set(comm.handle, base::Ref(keyval), attribute_val);
+  return set_attribute({self, Kind::kComm, comm_keyval}, comm.attributes, comm.handle, attribute_val);
 }
 
 base::Status comm_get_attr(core::Rank& self, core::Comm& comm, int comm_keyval, void* attribute_val,
                            int* flag) {
   if (is_predefined(comm_keyval)) return get_predefined(self, comm_keyval, attribute_val, flag);
-  Keyval* keyval = nullptr;
-  CLUMP_TRY(find_keyval(self, Kind::kComm, comm_keyval, comm.attributes, keyval));
-  answer(comm.attributes.find(*keyval), attribute_val, flag);
-  return {};
+  return get_attribute({self, Kind::kComm, comm_keyval}, &comm.attributes, attribute_val, flag);
 }
 
 base::Status comm_delete_attr(core::Rank& self, core::Comm& comm, int comm_keyval) {
-  Keyval* keyval = nullptr;
-  CLUMP_TRY(find_keyval(self, Kind::kComm, comm_keyval, comm.attributes, keyval));
-  return comm.attributes.remove(comm.handle, *keyval);
+  return delete_attribute({self, Kind::kComm, comm_keyval}, &comm.attributes, comm.handle);
 }
 
 base::Status win_create_keyval(core::Rank& self, MPI_Win_copy_attr_function* win_copy_attr_fn,
@@ -204,24 +220,17 @@ base::Status win_free_keyval(core::Rank& self, int* win_keyval) {
 }
 
 base::Status win_set_attr(core::Rank& self, rma::Window& win, int win_keyval, void* attribute_val) {
-  Keyval* keyval = nullptr;
-  CLUMP_TRY(find_keyval(self, Kind::kWin, win_keyval, keyval));
-  return win.attributes.set(win.handle, base::Ref(keyval), attribute_val);
+  return set_attribute({self, Kind::kWin, win_keyval}, win.attributes, win.handle, attribute_val);
 }
 
 base::Status win_get_attr(core::Rank& self, rma::Window& win, int win_keyval, void* attribute_val,
                           int* flag) {
   if (is_predefined(win_keyval)) return get_predefined(win, win_keyval, attribute_val, flag);
-  Keyval* keyval = nullptr;
-  CLUMP_TRY(find_keyval(self, Kind::kWin, win_keyval, win.attributes, keyval));
-  answer(win.attributes.find(*keyval), attribute_val, flag);
-  return {};
+  return get_attribute({self, Kind::kWin, win_keyval}, &win.attributes, attribute_val, flag);
 }
 
 base::Status win_delete_attr(core::Rank& self, rma::Window& win, int win_keyval) {
-  Keyval* keyval = nullptr;
-  CLUMP_TRY(find_keyval(self, Kind::kWin, win_keyval, win.attributes, keyval));
-  return win.attributes.remove(win.handle, *keyval);
+  return delete_attribute({self, Kind::kWin, win_keyval}, &win.attributes, win.handle);
 }
 
 base::Status type_create_keyval(core::Rank& self, MPI_Type_copy_attr_function* type_copy_attr_fn,
@@ -235,25 +244,17 @@ base::Status type_free_keyval(core::Rank& self, int* type_keyval) {
 }
 
 base::Status type_set_attr(core::Rank& self, MPI_Datatype datatype, int type_keyval, void* attribute_val) {
-  Keyval* keyval = nullptr;
-  CLUMP_TRY(find_keyval(self, Kind::kType, type_keyval, keyval));
-  return attributes_of(self, datatype).set(datatype, base::Ref(keyval), attribute_val);
+  return set_attribute({self, Kind::kType, type_keyval}, self.new_type_attributes(datatype), datatype,
+                       attribute_val);
 }
 
 base::Status type_get_attr(core::Rank& self, MPI_Datatype datatype, int type_keyval, void* attribute_val,
                            int* flag) {
-  Keyval* keyval = nullptr;
-  Attributes& attributes = attributes_of(self, datatype);
-  CLUMP_TRY(find_keyval(self, Kind::kType, type_keyval, attributes, keyval));
-  answer(attributes.find(*keyval), attribute_val, flag);
-  return {};
+  return get_attribute({self, Kind::kType, type_keyval}, self.type_attributes(datatype), attribute_val, flag);
 }
 
 base::Status type_delete_attr(core::Rank& self, MPI_Datatype datatype, int type_keyval) {
-  Keyval* keyval = nullptr;
-  Attributes& attributes = attributes_of(self, datatype);
-  CLUMP_TRY(find_keyval(self, Kind::kType, type_keyval, attributes, keyval));
-  return attributes.remove(datatype, *keyval);
+  return delete_attribute({self, Kind::kType, type_keyval}, self.type_attributes(datatype), datatype);
 }
 
 // The names of MPI-1 for the keys and attributes of communicators (MPI-5.0 chapter 16).

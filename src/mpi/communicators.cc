@@ -27,7 +27,7 @@ using GroupRef = base::Ref<const Group>;
 
 base::Status check_not_predefined(const Comm& comm) {
   const bool predefined = comm.handle == MPI_COMM_WORLD || comm.handle == MPI_COMM_SELF;
-  return predefined ? base::fail(MPI_ERR_COMM, "comm is {}, which cannot be freed", comm.name)
+  return predefined ? base::fail(MPI_ERR_COMM, "comm is {}, which cannot be freed", comm.name.get())
                     : base::Status();
 }
 
@@ -231,7 +231,7 @@ base::Status comm_disconnect(core::Rank& self, MPI_Comm* comm) {
 }
 
 base::Status comm_set_name(core::Rank&, Comm& comm, const char* comm_name) {
-  comm.name = std::string(comm_name, strnlen(comm_name, MPI_MAX_OBJECT_NAME - 1));
+  comm.name.set(std::string(comm_name, strnlen(comm_name, MPI_MAX_OBJECT_NAME - 1)));
   return {};
 }
 
@@ -240,7 +240,7 @@ base::Status comm_get_name(core::Rank& self, MPI_Comm comm, char* comm_name, int
   const Comm* const object = self.comm(comm);
   if (object == nullptr && comm != MPI_COMM_NULL)
     return base::fail(MPI_ERR_COMM, "comm is not a communicator");
-  const std::string_view name = object != nullptr ? std::string_view(object->name) : "MPI_COMM_NULL";
+  const std::string name = object != nullptr ? object->name.get() : "MPI_COMM_NULL";
   std::memcpy(comm_name, name.data(), name.size());
   comm_name[name.size()] = '\0';
   *resultlen = static_cast<int>(name.size());
@@ -250,10 +250,13 @@ base::Status comm_get_name(core::Rank& self, MPI_Comm comm, char* comm_name, int
 base::Status comm_get_parent(core::Rank& self, MPI_Comm* parent) {
   core::Rank::Parent& known = self.parent;
   const std::lock_guard lock(known.mutex);
-  if (known.comm) known.handle = self.add(std::move(known.comm));
-  // The handle may have been freed since (MPI_Comm_disconnect).
-  *parent =
-      known.handle != MPI_COMM_NULL && self.comm(known.handle) != nullptr ? known.handle : MPI_COMM_NULL;
+  if (known.comm) {
+    known.context = known.comm->context;
+    known.handle = self.add(std::move(known.comm));
+  }
+  // The handle may have been freed since (MPI_Comm_disconnect), and its number given to another communicator.
+  const Comm* const object = known.handle != MPI_COMM_NULL ? self.comm(known.handle) : nullptr;
+  *parent = object != nullptr && object->context == known.context ? known.handle : MPI_COMM_NULL;
   return {};
 }
 

@@ -43,8 +43,8 @@ std::string text_of_class(int error_class) {
 Status alignment_of(const core::Info* info, std::size_t& alignment) {
   constexpr std::size_t kCacheLine = 64;
   alignment = kCacheLine;
-  const std::string* const wish = info == nullptr ? nullptr : info->get("mpi_minimum_memory_alignment");
-  if (wish == nullptr) return {};
+  const auto wish = info != nullptr ? info->get("mpi_minimum_memory_alignment") : std::nullopt;
+  if (!wish) return {};
   char* end = nullptr;
   const unsigned long long value = std::strtoull(wish->c_str(), &end, 10);
   if (wish->empty() || *end != '\0' || !std::has_single_bit(value))

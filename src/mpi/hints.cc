@@ -50,10 +50,13 @@ void give_hints(core::Comm& comm, const core::Info* info) {
   for (const auto& [key, value] : info->entries()) {
     const instruments::Control* const control = control_of(key);
     const bool is_asserted = is_assertion(key) && (value == "true" || value == "false");
-    if (control != nullptr || is_asserted) comm.info.set(key, value);
+    if (is_asserted) comm.info.set(key, value);
     if (control == nullptr) continue;
+    const instruments::Enumeration::Item* const item = control->enumeration->find(value);
+    if (item == nullptr) continue;  // another thread has changed the object since check_hints()
+    comm.info.set(key, value);
     if (!comm.wishes) comm.wishes = std::make_unique<core::CollectiveWishes>();
-    const int wanted = control->enumeration->find(value)->value;
+    const int wanted = item->value;
     if (control->setting == instruments::Setting::kReductions)
       comm.wishes->reproducible = wanted != 0;
     else

@@ -93,9 +93,9 @@ base::Status info_delete(core::Rank&, Info& info, const char* key) {
 base::Status info_get_string(core::Rank&, Info& info, const char* key, int* buflen, char* value, int* flag) {
   CLUMP_TRY(check_key(key));
   if (*buflen < 0) return base::fail(MPI_ERR_ARG, "buflen is {}", *buflen);
-  const std::string* found = info.get(key);
-  *flag = found != nullptr ? 1 : 0;
-  if (found == nullptr) return {};
+  const auto found = info.get(key);
+  *flag = found ? 1 : 0;
+  if (!found) return {};
   if (*buflen > 0 && value == nullptr)
     return base::fail(MPI_ERR_ARG, "(value = NULL): room for {} characters is needed here", *buflen);
   if (*buflen > 0) put(*found, value, static_cast<std::size_t>(*buflen) - 1);
@@ -106,27 +106,27 @@ base::Status info_get_string(core::Rank&, Info& info, const char* key, int* bufl
 base::Status info_get(core::Rank&, Info& info, const char* key, int valuelen, char* value, int* flag) {
   CLUMP_TRY(check_key(key));
   if (valuelen < 0) return base::fail(MPI_ERR_ARG, "valuelen is {}", valuelen);
-  const std::string* found = info.get(key);
-  *flag = found != nullptr ? 1 : 0;
-  if (found != nullptr) put(*found, value, static_cast<std::size_t>(valuelen));
+  const auto found = info.get(key);
+  *flag = found ? 1 : 0;
+  if (found) put(*found, value, static_cast<std::size_t>(valuelen));
   return {};
 }
 
 base::Status info_get_valuelen(core::Rank&, Info& info, const char* key, int* valuelen, int* flag) {
   CLUMP_TRY(check_key(key));
-  const std::string* found = info.get(key);
-  *flag = found != nullptr ? 1 : 0;
-  if (found != nullptr) *valuelen = static_cast<int>(found->size());
+  const auto found = info.get(key);
+  *flag = found ? 1 : 0;
+  if (found) *valuelen = static_cast<int>(found->size());
   return {};
 }
 
 base::Status info_get_nkeys(core::Rank&, Info& info, int* nkeys) {
-  *nkeys = static_cast<int>(info.entries().size());
+  *nkeys = static_cast<int>(info.size());
   return {};
 }
 
 base::Status info_get_nthkey(core::Rank&, Info& info, int n, char* key) {
-  const auto& entries = info.entries();
+  const core::Info::Entries entries = info.entries();
   if (n < 0 || n >= static_cast<int>(entries.size()))
     return base::fail(MPI_ERR_ARG, "n is {}, but info has {} keys", n, entries.size());
   put(entries[n].first, key, MPI_MAX_INFO_KEY - 1);

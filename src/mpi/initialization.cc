@@ -9,6 +9,7 @@
 #include "coll/coll.h"
 #include "core/rank.h"
 #include "fiber/fiber.h"
+#include "io/representation.h"
 #include "mpi/bodies.h"
 #include "mpi/check/checking.h"
 #include "mpi/check/left_over.h"
@@ -34,7 +35,7 @@ Status meet_parents(Rank& self) {
   MPI_Comm parents = MPI_COMM_NULL;
   CLUMP_TRY(introduce(coll::Members(*self.comm_world), 0, find, *self.comm_world, &parents));
   self.parent.comm = self.remove(parents);
-  self.parent.comm->name = "MPI_COMM_PARENT";
+  self.parent.comm->name.set("MPI_COMM_PARENT");
   return {};
 }
 
@@ -86,6 +87,9 @@ void end_use(Rank& self) {
   if (self.users.load(std::memory_order_relaxed) == 1) {
     static_cast<void>(self.send_buffer.detach());
     self.forget_all();
+    // Functions that a later session cannot take back: what has registered them may be unloaded by then.
+    io::Representations::of(self).forget();
+    self.file_errhandler.set(core::Errhandler::returns());
     {
       const std::lock_guard of_parent(self.parent.mutex);
       self.parent.comm = {};
@@ -130,9 +134,9 @@ Status finalize(Rank& self) {
 
 Status abort(Rank& self, core::Comm& comm, int errorcode) {
   // The whole job, whatever the communicator: the best effort that MPI-5.0 section 9.7 asks for.
-  self.world.abort_job(
-      self.number, errorcode,
-      fmt::format("MPI_Abort({}, {})", comm.name.empty() ? "a communicator" : comm.name, errorcode));
+  const std::string name = comm.name.get();
+  self.world.abort_job(self.number, errorcode,
+                       fmt::format("MPI_Abort({}, {})", name.empty() ? "a communicator" : name, errorcode));
   return {};
 }
 

@@ -74,8 +74,8 @@ Status ask(Rank& self, NameCall call, std::string_view service, std::string& por
 
 /// Open MPI's programs ask by the key for what mpiexec --name-server gives.
 bool is_for_all_jobs(const core::Info* info) {
-  const std::string* const scope = info != nullptr ? info->get("ompi_global_scope") : nullptr;
-  return shares_names() || (scope != nullptr && (*scope == "true" || *scope == "1" || *scope == "yes"));
+  const auto scope = info != nullptr ? info->get("ompi_global_scope") : std::nullopt;
+  return shares_names() || scope == "true" || scope == "1" || scope == "yes";
 }
 
 std::string copy_of(const char* port_name) { return {port_name, strnlen(port_name, MPI_MAX_PORT_NAME - 1)}; }

@@ -29,8 +29,8 @@ constexpr std::pair<int, std::string_view> kThreadLevels[] = {
 
 /// Every wish is granted, and more: a session has MPI_THREAD_MULTIPLE.
 Status check_thread_level(const core::Info* info) {
-  const std::string* const wish = info == nullptr ? nullptr : info->get("thread_level");
-  if (wish == nullptr) return {};
+  const auto wish = info != nullptr ? info->get("thread_level") : std::nullopt;
+  if (!wish) return {};
   for (const auto& [level, name] : kThreadLevels)
     if (name == *wish) return {};
   return base::fail(

@@ -132,10 +132,10 @@ int color_of_set(const core::Rank& self, const std::string& name) {
 
 /// What the info object of MPI_COMM_TYPE_RESOURCE_GUIDED says: one of two things.
 int color_by_info(const core::Rank& self, const Comm& comm, const core::Info* info) {
-  const std::string* const resource = info == nullptr ? nullptr : info->get("mpi_hw_resource_type");
-  const std::string* const set = info == nullptr ? nullptr : info->get("mpi_pset_name");
-  if ((resource == nullptr) == (set == nullptr)) return MPI_UNDEFINED;
-  return resource != nullptr ? color_by_name(self, comm, *resource) : color_of_set(self, *set);
+  if (info == nullptr) return MPI_UNDEFINED;
+  const auto resource = info->get("mpi_hw_resource_type"), set = info->get("mpi_pset_name");
+  if (resource.has_value() == set.has_value()) return MPI_UNDEFINED;
+  return resource ? color_by_name(self, comm, *resource) : color_of_set(self, *set);
 }
 
 }  // namespace
@@ -152,8 +152,8 @@ base::Status comm_split_type(core::Rank& self, Comm& comm, int split_type, int k
     case MPI_COMM_TYPE_SHARED:
       return split(self, comm, shared_memory_color(self, comm), key, newcomm);
     case MPI_COMM_TYPE_HW_GUIDED: {
-      const std::string* const name = info == nullptr ? nullptr : info->get("mpi_hw_resource_type");
-      return split(self, comm, name != nullptr ? color_by_name(self, comm, *name) : MPI_UNDEFINED, key, newcomm);
+      const auto name = info != nullptr ? info->get("mpi_hw_resource_type") : std::nullopt;
+      return split(self, comm, name ? color_by_name(self, comm, *name) : MPI_UNDEFINED, key, newcomm);
     }
     case MPI_COMM_TYPE_RESOURCE_GUIDED:
       return split(self, comm, color_by_info(self, comm, info), key, newcomm);

@@ -26,20 +26,26 @@ Question question_of(const Recipe& recipe) {
   return question;
 }
 
-/// Each rank has handles of its own.
+/// Each rank has handles of its own. They end with the rank's use of MPI (Rank::forget_all): what a rank asks
+/// for in a later session is made anew.
 class Handles {
  public:
   template <typename Make>
   MPI_Datatype get(Rank& self, const Question& question, const Make& make) {
     const std::lock_guard lock(mutex_);
-    MPI_Datatype& handle = handles_[{self.number, question}];
-    if (handle == nullptr) handle = self.add(make());
-    return handle;
+    Made& made = all_[{self.number, question}];
+    if (made.type && self.datatype(made.handle) == made.type.get()) return made.handle;
+    made.type = make();
+    return made.handle = self.add(made.type);
   }
 
  private:
+  struct Made {
+    MPI_Datatype handle = MPI_DATATYPE_NULL;
+    datatype::Ref type;  // so that no other type has its address
+  };
   std::mutex mutex_;
-  std::map<std::pair<int, Question>, MPI_Datatype> handles_;
+  std::map<std::pair<int, Question>, Made> all_;
 };
 
 Handles& handles() {

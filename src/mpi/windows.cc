@@ -85,8 +85,8 @@ Status win_get_group(Rank& self, Window& win, MPI_Group* group) {
 }
 
 Status win_set_name(Rank&, Window& win, const char* win_name) {
-  win.name = std::string(win_name, strnlen(win_name, MPI_MAX_OBJECT_NAME - 1));
-  win.comm->name = win.description();  // for reports
+  win.name.set(std::string(win_name, strnlen(win_name, MPI_MAX_OBJECT_NAME - 1)));
+  win.comm->name.set(win.description());  // for reports
   return {};
 }
 
@@ -94,7 +94,7 @@ Status win_get_name(Rank& self, MPI_Win win, char* win_name, int* resultlen) {
   // The null handle has a name, too (MPI-5.0 section 7.8).
   const core::Window* const window = self.window(win);
   if (window == nullptr && win != MPI_WIN_NULL) return base::fail(MPI_ERR_WIN, "win is not a window");
-  const std::string name = window != nullptr ? window->name : "MPI_WIN_NULL";
+  const std::string name = window != nullptr ? window->name.get() : "MPI_WIN_NULL";
   std::memcpy(win_name, name.c_str(), name.size() + 1);
   *resultlen = static_cast<int>(name.size());
   return {};
@@ -107,7 +107,7 @@ Status win_set_info(Rank&, Window& win, core::Info& info) {
     return key == "mpi_minimum_memory_alignment" || key == "alloc_shared_noncontig";
   };
   for (const auto& [key, value] : info.entries())
-    if (win.info.get(key) != nullptr && !is_settled(key)) win.info.set(key, value);
+    if (win.info.get(key) && !is_settled(key)) win.info.set(key, value);
   return {};
 }
 

@@ -72,7 +72,7 @@ Status Window::fence(int assertions) {
   order_memory();
   end_accesses(-1);  // no rank is in the epoch any more
   ++fences_;
-  fenced_ = (assertions & MPI_MODE_NOSUCCEED) == 0;
+  fenced_.store((assertions & MPI_MODE_NOSUCCEED) == 0, std::memory_order_relaxed);
   fence_used_ = false;
   return flushed;
 }
@@ -97,10 +97,18 @@ class Grant final : public p2p::ReceiveOperation, public WaitForWindow {
   const int target_;
 };
 
+/// Takes the lock if it is free, without a place in a queue.
+bool Window::try_once(LockType type, int rank) {
+  Control* const control = target(rank).control;
+  return control != nullptr ? control->lock.try_take(type, this->rank()) : messages_->try_lock(type, rank);
+}
+
 void Window::wait_for_grant(LockType type, int rank) {
-  // One lock at a time: a second thread of the rank waits until the first one has its.
-  // acquire, release: the first thread's place in the queue is free.
+  // A rank has one place in queues (lock.h). While one thread has it, others of the rank try again and again:
+  // what they wait for may be free, and what the first one waits for may depend on them. acquire, release:
+  // the first thread's place is free.
   while (waits_for_lock_.exchange(true, std::memory_order_acquire)) {
+    if (try_once(type, rank)) return;
     p2p::poll(owner);
     fiber::yield_after_empty_poll();
   }
@@ -156,22 +164,31 @@ void Window::serve_unlock(LockType type) {
   mine().control->lock.give_back(type, waiters(), [&](int next) { send_note(*comm, next, Tag::kGranted); });
 }
 
+// Any threads of the rank. acquire, release: a thread finds what another one has made.
 void Window::make_held() {
-  if (held_ == nullptr) held_ = std::make_unique<std::atomic<Held>[]>(static_cast<std::size_t>(ranks()));
+  if (held_.load(std::memory_order_acquire) != nullptr) return;
+  auto made = std::make_unique<std::atomic<Held>[]>(static_cast<std::size_t>(ranks()));
+  std::atomic<Held>* none = nullptr;
+  if (held_.compare_exchange_strong(none, made.get(), std::memory_order_acq_rel)) made.release();
 }
 
-// So a thousand ranks cost nothing whose memory is not accessed. One thread of the rank at a time.
+// So a thousand ranks cost nothing whose memory is not accessed. Of the threads of the rank one takes the lock of
+// a target, and others that need the same one wait for it.
 void Window::touch(int rank) {
-  while (touches_.exchange(true, std::memory_order_acquire)) {
+  std::atomic<Held>& state = held_at(rank);
+  for (Held before = Held::kNo;
+       !state.compare_exchange_strong(before, Held::kBeingTaken, std::memory_order_acquire);
+       before = Held::kNo) {
+    if (before != Held::kBeingTaken) return;
     p2p::poll(owner);
     fiber::yield_after_empty_poll();
   }
-  if (held(rank) == Held::kNo) {
-    take_lock(LockType::kShared, rank);
+  take_lock(LockType::kShared, rank);
+  {
+    const EpochChange guarded(*this);
     touched_.push_back(rank);
-    held_[static_cast<std::size_t>(rank)].store(Held::kShared, std::memory_order_release);
   }
-  touches_.store(false, std::memory_order_release);
+  state.store(Held::kShared, std::memory_order_release);
 }
 
 // In rising order, so that a program that locks several ranks in this order as well never waits in a circle.
@@ -209,7 +226,10 @@ Status Window::lock(LockType type, int rank, int assertions) {
   CLUMP_TRY(check_assertions(assertions, MPI_MODE_NOCHECK));
   CLUMP_TRY(check_rank("rank", rank));
   if (rank == MPI_PROC_NULL) return {};
-  if (access_ != Access::kLocks) CLUMP_TRY(check_no_access("lock a rank"));
+  // Once: another thread of the rank may lock another target meanwhile.
+  const Access before = access_;
+  if (before != Access::kLocks && (before != Access::kNone || (fenced_ && fence_used_)))
+    CLUMP_TRY(check_no_access("lock a rank"));
   make_held();
   if (held(rank) != Held::kNo)
     return base::fail(MPI_ERR_RMA_SYNC,
@@ -217,13 +237,12 @@ Status Window::lock(LockType type, int rank, int assertions) {
                       this->rank());
   const bool checked = (assertions & MPI_MODE_NOCHECK) == 0;
   if (checked) take_lock(type, rank);
-  const Held now = !checked                    ? Held::kUnchecked
-                   : type == LockType::kShared ? Held::kShared
-                                               : Held::kExclusive;
-  held_[static_cast<std::size_t>(rank)].store(now, std::memory_order_release);
-  access_ = Access::kLocks;
-  fenced_ = false;
-  ++locks_;
+  const Held now = !checked ? Held::kUnchecked : type == LockType::kShared ? Held::kShared : Held::kExclusive;
+  held_at(rank).store(now, std::memory_order_release);
+  const EpochChange guarded(*this);
+  if (locks_++ > 0) return {};
+  access_.store(Access::kLocks, std::memory_order_release);
+  fenced_.store(false, std::memory_order_relaxed);
   return {};
 }
 
@@ -232,7 +251,7 @@ Status Window::release(int rank) {
   const Status flushed = messages_ != nullptr ? messages_->flush(rank) : Status();
   end_accesses(rank);
   const Held before = held(rank);
-  held_[static_cast<std::size_t>(rank)].store(Held::kNo, std::memory_order_release);
+  held_at(rank).store(Held::kNo, std::memory_order_release);
   if (before == Held::kUnchecked || target(rank).control == nullptr) order_operations();
   if (before == Held::kUnchecked) return flushed;
   CLUMP_TRY(give_lock_back(before == Held::kShared ? LockType::kShared : LockType::kExclusive, rank));
@@ -247,8 +266,11 @@ Status Window::not_locked(int rank) const {
 Status Window::unlock(int rank) {
   CLUMP_TRY(check_rank("rank", rank));
   if (rank == MPI_PROC_NULL) return {};
-  if (access_ != Access::kLocks || held(rank) == Held::kNo) return not_locked(rank);
-  if (--locks_ == 0) access_ = Access::kNone;
+  if (access_ != Access::kLocks || !is_held(held(rank))) return not_locked(rank);
+  {
+    const EpochChange guarded(*this);
+    if (--locks_ == 0) access_.store(Access::kNone, std::memory_order_release);
+  }
   const Status released = release(rank);
   let_others_run(owner);
   return released;
@@ -259,8 +281,8 @@ Status Window::lock_all(int assertions) {
   CLUMP_TRY(check_no_access("lock all ranks"));
   make_held();
   all_unchecked_ = (assertions & MPI_MODE_NOCHECK) != 0;
-  access_ = Access::kAll;
-  fenced_ = false;
+  access_.store(Access::kAll, std::memory_order_release);
+  fenced_.store(false, std::memory_order_relaxed);
   // Locks protect loads and stores, too, of which the library does not know when they happen.
   if (!all_unchecked_) touch_addressed();
   return {};
@@ -270,7 +292,7 @@ Status Window::unlock_all() {
   if (access_ != Access::kAll)
     return base::fail(MPI_ERR_RMA_SYNC, "(win): rank {} has not called MPI_Win_lock_all on {}", rank(),
                       description());
-  access_ = Access::kNone;
+  access_.store(Access::kNone, std::memory_order_release);
   Status outcome = messages_ != nullptr ? messages_->flush(-1) : Status();
   end_accesses(-1);
   for (const int one : touched_) {
@@ -284,8 +306,8 @@ Status Window::unlock_all() {
 
 Status Window::flush(int rank) {
   CLUMP_TRY(check_rank("rank", rank));
-  const bool locked = access_ == Access::kAll || rank == MPI_PROC_NULL ||
-                      (access_ == Access::kLocks && held(rank) != Held::kNo);
+  const bool locked =
+      access_ == Access::kAll || rank == MPI_PROC_NULL || (access_ == Access::kLocks && is_held(held(rank)));
   if (!locked) return not_locked(rank);
   order_operations();
   let_others_run(owner);

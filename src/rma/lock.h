@@ -19,7 +19,8 @@ namespace clump::rma {
 
 enum class LockType : std::uint8_t { kShared, kExclusive };
 
-/// An origin that stands in a queue. A rank waits for one lock at a time, so it needs one place on each node.
+/// An origin that stands in a queue. A rank stands in one queue at a time, so it needs one place on each
+/// node; a second thread of it that waits takes its lock when it finds it free (Window::wait_for_grant).
 struct LockWaiter {
   std::int32_t next;  ///< 1 + the rank of the next one; 0: it is the last
   LockType type;

@@ -108,14 +108,13 @@ class Maker {
 };
 
 bool info_says(const core::Info* info, const char* key) {
-  const std::string* const value = info != nullptr ? info->get(key) : nullptr;
-  return value != nullptr && *value == "true";
+  return info != nullptr && info->get(key) == "true";
 }
 
 std::int64_t wanted_alignment(const core::Info* info) {
-  const std::string* const value = info != nullptr ? info->get("mpi_minimum_memory_alignment") : nullptr;
+  const auto value = info != nullptr ? info->get("mpi_minimum_memory_alignment") : std::nullopt;
   std::int64_t alignment = 64;
-  if (value == nullptr) return alignment;
+  if (!value) return alignment;
   std::int64_t wanted = 0;
   std::from_chars(value->data(), value->data() + value->size(), wanted);
   return wanted > 0 && (wanted & (wanted - 1)) == 0 && wanted <= (1 << 30) ? std::max(alignment, wanted)
@@ -313,8 +312,8 @@ std::int64_t alignment_in_force(const Window& window, const core::Info* given) {
 /// The hints that mean something, with the values in force (MPI-5.0 section 12.2.1).
 void keep_info(Window& window, const core::Info* given) {
   const auto value = [&](const char* key, const char* otherwise) {
-    const std::string* const found = given != nullptr ? given->get(key) : nullptr;
-    window.info.set(key, found != nullptr ? *found : otherwise);
+    const auto found = given != nullptr ? given->get(key) : std::nullopt;
+    window.info.set(key, found ? *found : otherwise);
   };
   value("no_locks", "false");
   value("accumulate_ordering", "rar,raw,war,waw");

@@ -246,6 +246,14 @@ void Messages::lock(LockType type, int rank) {
                         std::as_bytes(std::span(&frame, 1)).first(sizeof frame.header));
 }
 
+bool Messages::try_lock(LockType type, int rank) {
+  std::byte taken{0};
+  const Header header{.kind = Header::Kind::kTryLock, .lock = type, .wants_result = true};
+  static_cast<void>(ask(rank, header, {.room = {&taken, 1, datatype::predefined(MPI_BYTE)}}, nullptr));
+  wait_for({rank, false});
+  return taken != std::byte{0};
+}
+
 base::Status Messages::unlock(LockType type, int rank) {
   return ask(rank, {.kind = Header::Kind::kUnlock, .lock = type}, {}, nullptr);
 }

@@ -50,7 +50,7 @@ void send_note(core::Comm& comm, int peer, Tag tag);
 
 /// What an origin asks for.
 struct Header {
-  enum class Kind : std::uint8_t { kPut, kGet, kCombine, kCompareAndSwap, kLock, kUnlock, kStop };
+  enum class Kind : std::uint8_t { kPut, kGet, kCombine, kCompareAndSwap, kLock, kTryLock, kUnlock, kStop };
   Kind kind = Kind::kPut;
   LockType lock = LockType::kShared;
   bool wants_result = false;
@@ -88,6 +88,9 @@ class Messages {
   base::Status compare_and_swap(const void* both, void* result, const Place& with, Count offset);
   /// The grant is a message of its own.
   void lock(LockType type, int rank);
+  /// Takes the lock if it is free; false: it is not. Waits for the answer, and for all that was asked of the
+  /// rank before.
+  bool try_lock(LockType type, int rank);
   base::Status unlock(LockType type, int rank);
 
   /// Waits until everything that was asked of a rank is done; negative: of any rank. The first error.

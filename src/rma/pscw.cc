@@ -113,8 +113,8 @@ Status Window::start(const core::Group& part, int assertions) {
   if (!checked || !started_.elsewhere.empty()) order_memory();
   tell_sanitizer();
   counters_.epochs.add();
-  access_ = Access::kStarted;
-  fenced_ = false;  // what a fence has opened, and nobody has used, is over
+  access_.store(Access::kStarted, std::memory_order_release);
+  fenced_.store(false, std::memory_order_relaxed);  // what a fence has opened, and nobody has used, is over
   return {};
 }
 
@@ -136,7 +136,7 @@ Status Window::complete() {
     send_note(*comm, one, Tag::kCompleted);
   }
   counters_.epochs.add();
-  access_ = Access::kNone;
+  access_.store(Access::kNone, std::memory_order_release);
   return flushed;
 }
 

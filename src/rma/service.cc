@@ -175,6 +175,12 @@ void IncomingOperation::work() {
       const Layout found = bytes_at(before.get(), static_cast<Count>(bytes));
       return reply(found, std::move(before));
     }
+    case Asks::kTryLock: {
+      auto answer = std::make_unique_for_overwrite<std::byte[]>(1);
+      answer[0] = std::byte{own.control->lock.try_take(header_.lock, origin_)};
+      const Layout found = bytes_at(answer.get(), 1);
+      return reply(found, std::move(answer));
+    }
     default:
       return reply_with_code(MPI_SUCCESS);
   }

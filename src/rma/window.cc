@@ -45,14 +45,18 @@ Window::Window(core::Rank& its_owner, base::Ref<core::Comm> its_comm, int its_fl
       comm(std::move(its_comm)),
       counters_(core::access_counters_of(its_owner)),
       number_(its_owner.number) {
-  comm->name = "a window";
+  comm->name.set("a window");
   AllWindows::add(*this);
 }
 
-Window::~Window() { AllWindows::remove(*this); }
+Window::~Window() {
+  AllWindows::remove(*this);
+  delete[] held_.load(std::memory_order_relaxed);
+}
 
 std::string Window::description() const {
-  return name.empty() ? "the window" : fmt::format("window '{}'", name);
+  const std::string given = name.get();
+  return given.empty() ? "the window" : fmt::format("window '{}'", given);
 }
 
 std::string Window::name_of(int rank) const { return fmt::format("rank {} of {}", rank, description()); }

@@ -123,7 +123,8 @@ class Window final : public core::Window {
   friend class AllWindows;
 
   enum class Access : std::uint8_t { kNone, kStarted, kLocks, kAll };
-  enum class Held : std::uint8_t { kNo, kShared, kExclusive, kUnchecked };
+  enum class Held : std::uint8_t { kNo, kShared, kExclusive, kUnchecked, kBeingTaken };
+  static bool is_held(Held held) { return held != Held::kNo && held != Held::kBeingTaken; }
 
   const Target& mine() const { return target(rank()); }
   LockWaiter* waiters() const { return map_->controls.waiters(); }
@@ -135,7 +136,7 @@ class Window final : public core::Window {
   }
   [[gnu::cold]] base::Status not_a_rank(const char* name, int rank) const;
   base::Status check_access(int rank) {
-    const bool is_locked = (access_ == Access::kLocks || access_ == Access::kAll) && held(rank) != Held::kNo;
+    const bool is_locked = (access_ == Access::kLocks || access_ == Access::kAll) && is_held(held(rank));
     return is_locked ? base::Status() : check_other_access(rank);
   }
   base::Status check_other_access(int rank);
@@ -206,6 +207,7 @@ class Window final : public core::Window {
   bool take_soon(LockType type, int rank);
   base::Status give_lock_back(LockType type, int rank);
   void wait_for_grant(LockType type, int rank);
+  bool try_once(LockType type, int rank);
   base::Status release(int rank);
   [[gnu::cold]] base::Status not_locked(int rank) const;
   void make_held();
@@ -215,7 +217,28 @@ class Window final : public core::Window {
   void touch_addressed();
   /// The owner gets the address of a rank's memory.
   void add_addressed(int rank);
-  Held held(int rank) const { return held_[static_cast<std::size_t>(rank)].load(std::memory_order_acquire); }
+  std::atomic<Held>& held_at(int rank) const {
+    // acquire: pairs with make_held().
+    return held_.load(std::memory_order_acquire)[static_cast<std::size_t>(rank)];
+  }
+  Held held(int rank) const { return held_at(rank).load(std::memory_order_acquire); }
+  /// Guards what the calls of MPI_Win_lock and MPI_Win_unlock change for the whole window: threads of the
+  /// rank may lock different targets at the same time. A thread that is alone needs no lock. Not held while a
+  /// thread waits.
+  class EpochChange {
+   public:
+    explicit EpochChange(Window& window) : mutex_(window.owner.is_alone() ? nullptr : &window.epoch_mutex_) {
+      if (mutex_ != nullptr) mutex_->lock();
+    }
+    ~EpochChange() {
+      if (mutex_ != nullptr) mutex_->unlock();
+    }
+    EpochChange(const EpochChange&) = delete;
+    EpochChange& operator=(const EpochChange&) = delete;
+
+   private:
+    base::ShortMutex* const mutex_;
+  };
 
   // For origins that cannot reach this rank's memory. Any thread.
   void serve_lock(LockType type, int origin);
@@ -228,18 +251,20 @@ class Window final : public core::Window {
   std::span<const Target> targets_;     // map_'s
   std::unique_ptr<Messages> messages_;  // null: every rank reaches every other one's memory
 
-  // The access epoch.
-  Access access_ = Access::kNone;
-  bool fenced_ = false;                  // a fence has opened an epoch, which the next one ends
+  // The access epoch. Threads of the rank read it during operations, while others of them lock and unlock
+  // other targets; calls that begin or end another kind of epoch come one at a time (MPI-5.0 section 12.5).
+  base::ShortMutex epoch_mutex_;  // of EpochChange
+  std::atomic<Access> access_{Access::kNone};
+  std::atomic<bool> fenced_{false};      // a fence has opened an epoch, which the next one ends
   std::atomic<bool> fence_used_{false};  // operations were called in it
   std::uint64_t fences_ = 0;
-  bool all_unchecked_ = false;                 // MPI_Win_lock_all with MPI_MODE_NOCHECK
-  std::unique_ptr<std::atomic<Held>[]> held_;  // by rank; made by the first lock
-  int locks_ = 0;                              // of kLocks
-  std::vector<int> touched_;                   // of kAll: the ranks whose locks were needed
-  Partners started_;                           // of kStarted
-  std::vector<bool> is_started_;               // by rank; that of started_
-  std::atomic<bool> waits_for_lock_{false}, touches_{false};  // a thread of the rank does
+  bool all_unchecked_ = false;                     // MPI_Win_lock_all with MPI_MODE_NOCHECK
+  std::atomic<std::atomic<Held>*> held_{nullptr};  // by rank; owned; made by the first lock
+  int locks_ = 0;                                  // of kLocks; guarded by epoch_mutex_
+  std::vector<int> touched_;      // of kAll: the ranks whose locks were needed; guarded by epoch_mutex_
+  Partners started_;              // of kStarted
+  std::vector<bool> is_started_;  // by rank; that of started_
+  std::atomic<bool> waits_for_lock_{false};  // a thread of the rank does, in a queue
 
   /// The ranks whose memory the owner may load and store, in rising order: its own rank, and those that
   /// MPI_Win_shared_query has told it. Not of MPI_Win_allocate_shared, where it may do so with all.
@@ -248,7 +273,7 @@ class Window final : public core::Window {
 
   // The exposure epoch.
   bool posted_ = false;
-  Partners exposed_;  // while posted_
+  Partners exposed_;                                                 // while posted_
   std::vector<std::unique_ptr<p2p::ReceiveOperation>> completions_;  // of `exposed_.elsewhere`
 
   // For debuggers (facts.h): 1 + the rank whose lock, MPI_Win_post or MPI_Win_complete a call waits for; 0:

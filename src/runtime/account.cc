@@ -66,7 +66,7 @@ std::vector<std::int32_t> ranks_of(const core::Group& group) {
 }
 
 pmi::CommFacts facts_of(const core::Comm& comm) {
-  pmi::CommFacts facts{key_of(comm), comm.name, ranks_of(*comm.group)};
+  pmi::CommFacts facts{key_of(comm), comm.name.get(), ranks_of(*comm.group)};
   if (comm.is_inter())
     for (const std::int32_t rank : ranks_of(*comm.remote_group)) facts.members.push_back(rank);
   const int everyone = comm.owner.world.launch.size;
@@ -109,7 +109,7 @@ class RankAccount final : p2p::Matcher::Visitor {
   };
 
   void know(core::Comm& comm) {
-    comms_[static_cast<std::uint32_t>(comm.context)] = &comm;
+    comms_[static_cast<std::uint32_t>(comm.context)] = base::Ref(&comm);
     if (comm.collective_tags() > 0)
       account_.begun.push_back({rank_.number, key_of(comm), comm.collective_tags()});
     if (comm.local) know(*comm.local);
@@ -125,7 +125,7 @@ class RankAccount final : p2p::Matcher::Visitor {
   /// unknown.
   const core::Comm* comm_of(std::uint32_t context) const {
     const auto found = comms_.find(context & ~1u);
-    return found != comms_.end() ? found->second : nullptr;
+    return found != comms_.end() ? found->second.get() : nullptr;
   }
   static bool is_of_program(std::uint32_t context) { return (context & 1) == 0; }
 
@@ -290,7 +290,8 @@ class RankAccount final : p2p::Matcher::Visitor {
   pmi::Account& account_;
   std::set<pmi::CommKey>& told_;
   std::vector<Waiter> waiters_;
-  std::map<std::uint32_t, core::Comm*> comms_;  // by context
+  // By context. Threads of the rank that run may free communicators meanwhile.
+  std::map<std::uint32_t, base::Ref<core::Comm>> comms_;
   std::set<const core::Operation*> in_table_;
 };
 

@@ -89,7 +89,7 @@ void make_rank(core::World& world, core::Launch& launch, int number, const mpi::
   const auto origin_of_all = Group::of(parents.group.world_ranks(), core::Origin::kWorld);
   const base::Ref<core::Errhandler> handler = rank->comm_world->errhandler.get();
   rank->parent.comm = mpi::make_comm({*rank, *handler}, parents.contexts, children, origin_of_all);
-  rank->parent.comm->name = "MPI_COMM_PARENT";
+  rank->parent.comm->name.set("MPI_COMM_PARENT");
   if (world.checks != core::Checks::kNone)
     rank->eager_limit.store(parents.eager_limit, std::memory_order_relaxed);
   share_home(world, number);

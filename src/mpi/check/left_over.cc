@@ -75,7 +75,8 @@ class Findings {
   }
   static std::string name_of(const Comm* comm) {
     if (comm == nullptr) return "a communicator that was freed";
-    return !comm->name.empty() ? comm->name : fmt::format("a communicator of {} ranks", comm->size());
+    const std::string name = comm->name.get();
+    return !name.empty() ? name : fmt::format("a communicator of {} ranks", comm->size());
   }
   void look_at_receives();
   void look_at_buffers();
@@ -151,7 +152,9 @@ bool Findings::is_attribute(std::intptr_t handle) {
 /// An object has an attribute of it, and keeps it.
 bool Findings::is_in_use(int keyval) {
   bool found = self_.is_type_attribute(keyval);
-  self_.for_each_comm([&](const Comm& comm) { found = found || comm.attributes.key(keyval) != nullptr; });
+  const core::Keyval* const live = self_.keyval(keyval);
+  self_.for_each_comm(
+      [&](const Comm& comm) { found = found || comm.attributes.find(keyval, live).has_value(); });
   return found;
 }
 

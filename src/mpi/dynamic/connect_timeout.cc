@@ -10,8 +10,8 @@ namespace clump::mpi {
 
 base::Status read_timeout(const core::Info* info, double& seconds) {
   seconds = -1;
-  const std::string* const text = info != nullptr ? info->get("timeout") : nullptr;
-  if (text == nullptr) return {};
+  const auto text = info != nullptr ? info->get("timeout") : std::nullopt;
+  if (!text) return {};
   // Not std::from_chars(): that of double needs libm, and the MPI library does without (topo/grid.cc).
   static const locale_t with_point = ::newlocale(LC_ALL_MASK, "C", nullptr);
   char* end = nullptr;

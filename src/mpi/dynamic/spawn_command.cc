@@ -37,8 +37,7 @@ class Wishes {
   explicit Wishes(const core::Info* info) : info_(info) {}
   /// The value of a key; empty if there is none.
   std::string operator[](std::string_view key) const {
-    const std::string* const value = info_ != nullptr ? info_->get(key) : nullptr;
-    return value != nullptr ? *value : std::string();
+    return info_ != nullptr ? info_->get(key).value_or("") : "";
   }
 
  private:

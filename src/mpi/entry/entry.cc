@@ -36,8 +36,8 @@ std::string last_words(core::Rank* self, const char* call, base::Status status, 
     text = fmt::format("{}: error code {} {}", call, status.code(),
                        self == nullptr ? "" : self->error_codes.text_of(status.code()));
   if (const char* name = base::name_of_class(status.error_class())) text += fmt::format(" [{}]", name);
-  const bool named = comm != nullptr && !comm->name.empty() && text.find(comm->name) == std::string::npos;
-  if (named) text += fmt::format(" [on {}]", comm->name);
+  const std::string name = comm != nullptr ? comm->name.get() : "";
+  if (!name.empty() && text.find(name) == std::string::npos) text += fmt::format(" [on {}]", name);
   return text;
 }
 
@@ -81,6 +81,22 @@ void begin_explored(core::Rank& rank) {
   end_job(&rank, status, base::message_of(status.code()));
 }
 
+/// Calls the function of an error handler of communicators. `comm`: null is MPI_COMM_SELF, or with `is_made`
+/// false a communicator that was not made. One that the program has freed, while an operation goes on in it,
+/// has a handle as long as the function runs.
+int call_for_comm(core::Rank* self, const core::Errhandler& handler, core::Comm* comm, bool is_made,
+                  int code) {
+  MPI_Comm handle = !is_made ? MPI_COMM_NULL : comm != nullptr ? comm->handle : MPI_COMM_SELF;
+  const bool is_freed = comm != nullptr && self != nullptr &&
+                        core::value_of(handle) >= core::kPredefinedHandles && self->comm(handle) != comm;
+  if (!is_freed) return handler.call(&handle, code);
+  const MPI_Comm lent = self->add(base::Ref<core::Comm>(comm));
+  handle = lent;
+  const int answer = handler.call(&handle, code);
+  static_cast<void>(self->remove(lent));
+  return answer;
+}
+
 }  // namespace
 
 int raise(core::Rank* self, const ErrorTarget& target, const char* call, base::Status status) {
@@ -90,10 +106,8 @@ int raise(core::Rank* self, const ErrorTarget& target, const char* call, base::S
   switch (handler->action) {
     case core::Errhandler::Action::kReturn:
       return status.code();
-    case core::Errhandler::Action::kComm: {
-      MPI_Comm handle = !is_made ? MPI_COMM_NULL : target.comm ? target.comm->handle : MPI_COMM_SELF;
-      return handler->call(&handle, status.code());
-    }
+    case core::Errhandler::Action::kComm:
+      return call_for_comm(self, *handler, is_made ? target.comm : nullptr, is_made, status.code());
     case core::Errhandler::Action::kWin: {
       MPI_Win handle = is_made && target.window != nullptr ? target.window->handle : MPI_WIN_NULL;
       return handler->call(&handle, status.code());

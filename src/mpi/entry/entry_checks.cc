@@ -7,7 +7,8 @@ namespace clump::mpi::check {
 namespace {
 
 std::string describe(const core::Comm& comm) {
-  if (!comm.name.empty()) return fmt::format("the communicator {}", comm.name);
+  if (const std::string name = comm.name.get(); !name.empty())
+    return fmt::format("the communicator {}", name);
   return fmt::format("the communicator (it has no name, and {} rank{})", comm.size(),
                      comm.size() == 1 ? "" : "s");
 }

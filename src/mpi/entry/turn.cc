@@ -8,12 +8,13 @@ namespace clump::mpi {
 namespace {
 
 [[gnu::cold]] base::Status refuse(Named<MPI_Comm> argument, const core::Comm& comm) {
+  const std::string name = comm.name.get();
   const char* const other = comm.collective_call.load(std::memory_order_relaxed);  // relaxed: see take()
   return base::fail(
       MPI_ERR_OTHER,
       "({} = {}): another thread of this rank is in {} on this communicator, and collective calls of one "
       "communicator must come one after the other; give each thread a communicator of its own (MPI_Comm_dup)",
-      argument.name, comm.name.empty() ? fmt::format("{:#x}", core::value_of(argument.value)) : comm.name,
+      argument.name, name.empty() ? fmt::format("{:#x}", core::value_of(argument.value)) : name,
       other != nullptr ? other : "a collective call");
 }
 

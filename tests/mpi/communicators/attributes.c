@@ -130,6 +130,75 @@ static void freed_by_its_delete_function(void) {
   CHECK_CLASS(MPI_Comm_free_keyval(&stale), MPI_ERR_KEYVAL);
 }
 
+/* Its number comes back after some time, for another key: that one is really freed. */
+static void number_of_a_key_freed_by_its_delete_function(void) {
+  int key = MPI_KEYVAL_INVALID;
+  MPI_Comm comm;
+  CHECK_OK(MPI_Comm_dup(MPI_COMM_SELF, &comm));
+  for (int i = 0; i < 200; ++i) {
+    CHECK_OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, frees_its_key, &key, NULL));
+    CHECK_OK(MPI_Comm_set_attr(comm, key, pointer(5)));
+    CHECK_OK(MPI_Comm_delete_attr(comm, key));
+    CHECK_CLASS(MPI_Comm_set_attr(MPI_COMM_WORLD, key, NULL), MPI_ERR_KEYVAL);
+  }
+  CHECK_OK(MPI_Comm_free(&comm));
+}
+
+/* An attribute of a freed key is not one of a later key that has got the same number. */
+static void number_of_a_key_freed_while_in_use(void) {
+  int key = MPI_KEYVAL_INVALID, number;
+  MPI_Comm comm;
+  CHECK_OK(MPI_Comm_dup(MPI_COMM_SELF, &comm));
+  CHECK_OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, count_deletion, &key, NULL));
+  CHECK_OK(MPI_Comm_set_attr(comm, key, pointer(5)));
+  number = key;
+  CHECK_OK(MPI_Comm_free_keyval(&key));
+  for (int i = 0; i < 1000 && key != number; ++i) {
+    if (key != MPI_KEYVAL_INVALID) CHECK_OK(MPI_Comm_free_keyval(&key));
+    CHECK_OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, count_deletion, &key, NULL));
+  }
+  deletions = 0;
+  CHECK_EQ(value_of(comm, key), -1);
+  CHECK_OK(MPI_Comm_delete_attr(comm, key));
+  CHECK_EQ(deletions, 0);
+  CHECK_OK(MPI_Comm_set_attr(comm, key, pointer(6)));
+  CHECK_EQ(value_of(comm, key), 6);
+  CHECK_OK(MPI_Comm_free(&comm));
+  CHECK_EQ(deletions, 2);
+  CHECK_OK(MPI_Comm_free_keyval(&key));
+}
+
+static int sets_it_anew(MPI_Comm comm, int key, void* value, void* extra) {
+  int flag = 0;
+  void* found = NULL;
+  (void)extra;
+  ++deletions;
+  last_deleted_value = (int)(size_t)value;
+  CHECK_OK(MPI_Comm_get_attr(comm, key, &found, &flag));
+  CHECK(flag && found == value);             /* until the function has returned */
+  CHECK_OK(MPI_Comm_delete_attr(comm, key)); /* it is being deleted */
+  if (value == pointer(1)) CHECK_OK(MPI_Comm_set_attr(comm, key, pointer(2)));
+  return MPI_SUCCESS;
+}
+
+/* A delete function is called once for each value. */
+static void set_by_the_delete_function(void) {
+  int key = MPI_KEYVAL_INVALID;
+  CHECK_OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, sets_it_anew, &key, NULL));
+  CHECK_OK(MPI_Comm_set_attr(MPI_COMM_WORLD, key, pointer(1)));
+  deletions = 0;
+  CHECK_OK(MPI_Comm_delete_attr(MPI_COMM_WORLD, key));
+  CHECK_EQ(deletions, 1);
+  CHECK_EQ(value_of(MPI_COMM_WORLD, key), 2);
+  CHECK_OK(MPI_Comm_set_attr(MPI_COMM_WORLD, key, pointer(3)));
+  CHECK_EQ(deletions, 2);
+  CHECK_EQ(last_deleted_value, 2);
+  CHECK_OK(MPI_Comm_delete_attr(MPI_COMM_WORLD, key));
+  CHECK_EQ(value_of(MPI_COMM_WORLD, key), -1);
+  CHECK_EQ(deletions, 3);
+  CHECK_OK(MPI_Comm_free_keyval(&key));
+}
+
 static void duplication(void) {
   int plain, counted, refused, dropped, calls = 0;
   MPI_Comm first, second;
@@ -296,6 +365,9 @@ int main(int argc, char** argv) {
   set_get_delete();
   freed_while_in_use();
   freed_by_its_delete_function();
+  number_of_a_key_freed_while_in_use();
+  number_of_a_key_freed_by_its_delete_function();
+  set_by_the_delete_function();
   duplication();
   failing_callbacks();
   wrong_arguments();

@@ -72,8 +72,16 @@ static int child(int argc, char** argv) {
     CHECK_OK(MPI_Comm_free(&parent));
   else
     CHECK_OK(MPI_Comm_disconnect(&parent));
-  CHECK_OK(MPI_Comm_get_parent(&again));
-  CHECK_EQ(again, MPI_COMM_NULL);
+  /* A communicator that gets the number of the freed one is not the parents'. */
+  for (int i = 0; i < 200; ++i) {
+    MPI_Comm other;
+    CHECK_OK(MPI_Comm_get_parent(&again));
+    CHECK_EQ(again, MPI_COMM_NULL);
+    CHECK_OK(MPI_Comm_dup(MPI_COMM_SELF, &other));
+    CHECK_OK(MPI_Comm_get_parent(&again));
+    CHECK_EQ(again, MPI_COMM_NULL);
+    CHECK_OK(MPI_Comm_free(&other));
+  }
   MPI_Finalize();
   return check_result();
 }

@@ -1,4 +1,6 @@
 /* A thread of the rank watches while the main thread communicates. */
+#include "../../own_core.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -48,6 +50,38 @@ static void* watch(void* unused) {
   return NULL;
 }
 
+/* What a thread has made is not freed by the end of another one's use, even if that was the last for a
+ * moment. */
+static void* use_for_a_moment(void* number) {
+  int failures = 0, provided, count;
+  unsigned long long value = 0;
+  MPI_T_pvar_session session;
+  MPI_T_pvar_handle queue;
+  take_core(*(int*)number % 2);
+  for (int i = 0; i < 20000; ++i) {
+    failures += MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS;
+    failures += MPI_T_pvar_session_create(&session) != MPI_SUCCESS;
+    failures += MPI_T_pvar_handle_alloc(session, meter("unexpected_messages", MPI_T_PVAR_CLASS_LEVEL), NULL,
+                                        &queue, &count) != MPI_SUCCESS;
+    failures += MPI_T_pvar_read(session, queue, &value) != MPI_SUCCESS;
+    failures += MPI_T_pvar_session_free(&session) != MPI_SUCCESS;
+    failures += MPI_T_finalize() != MPI_SUCCESS;
+  }
+  atomic_fetch_add(&wrong, failures);
+  return NULL;
+}
+
+static void begun_and_ended(void) {
+  enum { kThreads = 4 };
+  pthread_t threads[kThreads];
+  int numbers[kThreads];
+  for (int i = 0; i < kThreads; ++i) {
+    numbers[i] = i;
+    pthread_create(&threads[i], NULL, use_for_a_moment, &numbers[i]);
+  }
+  for (int i = 0; i < kThreads; ++i) pthread_join(threads[i], NULL);
+}
+
 int main(int argc, char** argv) {
   int provided, rank;
   char byte = 0;
@@ -55,6 +89,7 @@ int main(int argc, char** argv) {
   MPI_T_event_registration registration;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  begun_and_ended();
   start_tool();
   T_OK(MPI_T_event_handle_alloc(event("unexpected_message"), NULL, MPI_INFO_NULL, &registration));
   T_OK(MPI_T_event_register_callback(registration, MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL, NULL, on_message));
