@@ -330,6 +330,7 @@ bool WorkerThread::sleep(Worker& mine) {
     barrier_everywhere();
     if (mine.has_runnable() || progress(mine.index) || !may_sleep()) {
       if (mine.asleep->exchange(0, std::memory_order_acq_rel) == 0) awake_threads::not_needed();
+      monitor::worker_woke();  // it may have seen this worker asleep
       return true;
     }
   }

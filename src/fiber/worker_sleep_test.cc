@@ -65,6 +65,7 @@ std::atomic<Late> late{Late::kNever};  ///< where the first worker thread is hel
 std::atomic<pid_t> first{0};           ///< its number
 std::atomic<bool> first_is_there{false}, first_goes_on{false}, first_is_spare{false};
 std::atomic<int> naps_of_next{0}, long_sleeps_of_next{0};  ///< of the worker thread that has replaced it
+std::atomic<bool> monitor_waits_for_long{false};
 void (*before_a_thread_is_made)() = nullptr;  ///< called by the monitor
 
 long wait_at_worker(const long (&a)[6]) {
@@ -112,6 +113,8 @@ void begin() {
   ::alarm(60);
   if (!make_workers({-1}, 8, nullptr) || !start_workers()) ::_exit(4);
 }
+
+bool monitor_sleeps_for_long() { return monitor_waits_for_long.load() && sleeps(monitor::thread()); }
 
 /// A worker thread is asleep while the monitor takes its worker away, and is late there. Exit code 0:
 /// afterwards the worker sleeps, as a whole, and wakes.
@@ -162,6 +165,44 @@ TEST(WorkerSleep, AThreadThatLosesItsWorkerInItsSleepLeavesTheWakeUpsToTheNext) 
   EXPECT_EXIT(lose_worker_while_asleep(Late::kAfterItWasWoken), testing::ExitedWithCode(0), "");
 }
 
+/// A worker is about to sleep, so the monitor goes to sleep; then the worker finds two fibers to run, and the
+/// first computes until the second has run. Exit code 0: the monitor takes the worker away.
+[[noreturn]] void find_work_while_the_monitor_goes_to_sleep() {
+  static std::atomic<int> waiting{0};
+  static std::atomic<bool> second_ran{false}, first_done{false};
+  on_progress([](int) {
+    static std::atomic<bool> brought{false};
+    if (waiting.load() < 2 || workers[0].asleep->load() == 0 || this_fiber() == nullptr) return false;
+    if (brought.exchange(true)) return false;
+    await("the monitor sleeps for long", monitor_sleeps_for_long);
+    for (Completion& completion : waited_for) completion.signal();
+    return true;
+  });
+  begin();
+  for (const int i : {0, 1})
+    make_fiber(i == 0 ? +[](void*) -> void* {
+      become_fiber(0, nullptr);
+      ++waiting;
+      waited_for[0].wait();
+      while (!second_ran.load()) {
+      }
+      first_done = true;
+      end_here();
+    } : +[](void*) -> void* {
+      become_fiber(0, nullptr);
+      ++waiting;
+      waited_for[1].wait();
+      second_ran = true;
+      end_here();
+    });
+  await("both fibers end", [] { return first_done.load(); });
+  ::_exit(0);
+}
+
+TEST(WorkerSleep, AWorkerThatFindsWorkAtItsLastLookWakesTheMonitor) {
+  EXPECT_EXIT(find_work_while_the_monitor_goes_to_sleep(), testing::ExitedWithCode(0), "");
+}
+
 }  // namespace
 }  // namespace clump::fiber
 
@@ -176,6 +217,12 @@ extern "C" long syscall(long number, ...) noexcept {
   if (number == SYS_futex && (a[1] & FUTEX_CMD_MASK) == FUTEX_WAIT) {
     if (!workers.empty() && a[0] == reinterpret_cast<long>(workers[0].asleep)) return wait_at_worker(a);
     if (late.load() != Late::kNever && this_thread() == first.load()) first_is_spare = true;
+    if (a[3] == 0 && monitor::thread() != 0 && this_thread() == monitor::thread()) {
+      monitor_waits_for_long = true;
+      const long result = real_syscall()(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+      monitor_waits_for_long = false;
+      return result;
+    }
   }
   return real_syscall()(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
