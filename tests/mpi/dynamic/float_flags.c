@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
 #if defined(__x86_64__)
   unsigned short status = 0;
   __asm__ volatile("fnstsw %0" : "=m"(status));
-  CHECK_EQ(status & 0x387f, 0); /* the x87 exceptions, and where its stack begins */
+  CHECK_EQ(status & 0x381f, 0); /* the x87 exceptions but inexact, and where its stack begins */
 #endif
   volatile long double sum = 0, one = 1; /* would trap if an exception were pending */
   for (int i = 1; i <= 8; ++i) sum += one / i;
