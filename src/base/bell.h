@@ -12,22 +12,26 @@
 
 namespace clump::base {
 
-/// Whoever is going to sleep sets its word to 1, with seq_cst, looks once more whether something was left for
-/// it, and sleeps while the word is 1. All zero: nobody sleeps.
+/// A thread that is going to sleep sets its word to an odd number, with seq_cst, makes a fence, looks once
+/// more whether something was left for it, and sleeps while the word is that number. All zero: no thread
+/// sleeps.
 struct alignas(64) Bell {
   std::atomic<std::uint32_t> worker{0};            ///< futex: the worker thread of a worker
   std::atomic<std::uint32_t> progress_sleeper{0};  ///< futex: a thread that looks out for its whole process
 
-  /// `worker`: another process has rung. Who sleeps there does not count as awake yet
+  /// `worker`: another process has rung. The thread that sleeps there does not count as awake yet
   /// (fiber/awake_threads.h).
   static constexpr std::uint32_t kRung = 2;
+  /// Whether a word with this value says that its thread sleeps, and was not woken.
+  static constexpr bool sleeps(std::uint32_t word) noexcept { return word % 2 != 0; }
 
   /// After something was left. Any process.
   void ring() noexcept {
-    // Pairs with the seq_cst store of the one who goes to sleep: one of the two sees what the other has done.
+    // Pairs with the fence of the thread that goes to sleep (progress_sleeper.cc; the membarrier in
+    // WorkerThread::sleep): one of the two sees what the other has done.
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    if (worker.load(std::memory_order_relaxed) == 1) [[unlikely]]
-      ring_worker();
+    if (const std::uint32_t asleep = worker.load(std::memory_order_relaxed); sleeps(asleep)) [[unlikely]]
+      ring_worker(asleep);
     if (progress_sleeper.load(std::memory_order_relaxed) != 0) [[unlikely]]
       wake(progress_sleeper);
   }
@@ -43,10 +47,13 @@ struct alignas(64) Bell {
   }
 
  private:
-  void ring_worker() noexcept {
-    std::uint32_t asleep = 1;
-    if (worker.compare_exchange_strong(asleep, kRung, std::memory_order_acq_rel))
-      ::syscall(SYS_futex, &worker, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  /// `asleep`: what `worker` is. It may become the number of another thread that serves the worker.
+  void ring_worker(std::uint32_t asleep) noexcept {
+    while (sleeps(asleep))
+      if (worker.compare_exchange_weak(asleep, kRung, std::memory_order_acq_rel, std::memory_order_relaxed)) {
+        ::syscall(SYS_futex, &worker, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+        return;
+      }
   }
 };
 static_assert(sizeof(Bell) == 64);

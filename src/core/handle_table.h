@@ -38,7 +38,9 @@ class HandleTable {
  private:
   struct Slot {
     std::atomic<T*> object{nullptr};
-    std::int32_t generation = 0;
+    /// Written with the table's lock, or by the rank's only thread. relaxed: another thread reads an old one
+    /// only for a handle that is freed meanwhile, which is an error of the program.
+    std::atomic<std::int32_t> generation{0};
     std::uint32_t next_free = 0;
   };
 
@@ -70,7 +72,7 @@ class HandleTable {
     first_free_ = slot->next_free;
     slot->object.store(object, std::memory_order_release);  // release: pairs with the acquire in find()
     ++live_;
-    return (static_cast<std::intptr_t>(slot->generation) << kIndexBits) | (index + kPredefinedHandles);
+    return (generation_of(*slot) << kIndexBits) | (index + kPredefinedHandles);
   }
 
   /// Ends a handle and returns its object; null if the value is no handle.
@@ -111,7 +113,7 @@ class HandleTable {
   std::intptr_t occupy(Place place, std::intptr_t former, T* object) {
     Slot& slot = *place.slot_;
     slot.object.store(object, std::memory_order_release);  // release: as in insert()
-    return (static_cast<std::intptr_t>(slot.generation) << kIndexBits) | (former & kIndexMask);
+    return (generation_of(slot) << kIndexBits) | (former & kIndexMask);
   }
 
   /// Ends the handles of all objects for which `chosen(object)` is true, and returns these objects.
@@ -145,7 +147,7 @@ class HandleTable {
   void for_each_handle(Visit visit) const {
     for (std::uint32_t index = 0; index < capacity_; ++index)
       if (const Slot* slot = slot_at(index); slot->object.load(std::memory_order_acquire) != nullptr)
-        visit((static_cast<std::intptr_t>(slot->generation) << kIndexBits) | (index + kPredefinedHandles));
+        visit((generation_of(*slot) << kIndexBits) | (index + kPredefinedHandles));
   }
 
   std::size_t live() const {
@@ -181,8 +183,11 @@ class HandleTable {
   static std::uint32_t index_of(std::intptr_t value) {
     return static_cast<std::uint32_t>((value & kIndexMask) - kPredefinedHandles);
   }
+  [[gnu::always_inline]] static std::intptr_t generation_of(const Slot& slot) {
+    return slot.generation.load(std::memory_order_relaxed);
+  }
   [[gnu::always_inline]] static T* find_in(const Slot& slot, std::intptr_t value) {
-    if (slot.generation != (value >> kIndexBits)) [[unlikely]]
+    if (generation_of(slot) != (value >> kIndexBits)) [[unlikely]]
       return nullptr;
     return slot.object.load(std::memory_order_acquire);  // acquire: pairs with the release in insert()
   }
@@ -193,7 +198,8 @@ class HandleTable {
   }
   static void end_generation(Slot& slot) {
     slot.object.store(nullptr, std::memory_order_relaxed);
-    slot.generation = (slot.generation + 1) & kGenerationMask;
+    const std::intptr_t next = (generation_of(slot) + 1) & kGenerationMask;
+    slot.generation.store(static_cast<std::int32_t>(next), std::memory_order_relaxed);
   }
 
   [[gnu::always_inline]] void give_back(std::intptr_t value) {

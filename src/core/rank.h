@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/published.h"
 #include "base/ref.h"
 #include "base/status.h"
 #include "core/buffers_in_use.h"
@@ -52,8 +53,8 @@ struct World {
 
   /// By number in the job; null: in another host process, or the number is not used yet. As long as it will
   /// ever be: there is room for ranks that join (MPI_Comm_spawn), and so there is in the other tables by
-  /// number.
-  std::vector<std::unique_ptr<Rank>> ranks;
+  /// number. Any thread looks, also while start_ranks() (runtime/join.cc) adds one.
+  std::vector<base::Published<Rank>> ranks;
   Launch launch;           ///< mpiexec's
   int universe = 0;        ///< MPI_UNIVERSE_SIZE
   std::string node;        ///< the name of this host

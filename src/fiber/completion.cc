@@ -334,12 +334,25 @@ void Completion::sleep_as_kernel_thread() {
   while (!done()) me.park();
 }
 
+namespace {
+
+/// From now on call() of the rank's callbacks finds the calling fiber, which is the rank's main thread. It
+/// stays in their list, so that a wait takes no lock; `me` keeps an unpark() that comes while it does not
+/// wait.
+[[gnu::noinline]] void stay_callable(RankCallbacks& callbacks, Waiter& me) {
+  thread_local const CallbackWait callable(&callbacks, me);
+  static_cast<void>(callable);
+}
+
+}  // namespace
+
 void Completion::wait_for_any(std::span<Completion* const> completions, RankCallbacks* callbacks) {
   const auto over = [&] { return any_done(completions) || (callbacks != nullptr && callbacks->any()); };
-  if (const Fiber* const self = this_fiber()) {
-    if (poll_in_place(*self, over)) return;
+  const Fiber* const self = this_fiber();
+  if (self != nullptr) {
+    if (may_poll(*self) && poll_in_place(*self, over)) return;
   } else {
-    const int step = static_cast<int>(completions.size()) + 1;
+    const int step = completions.size() > 1 ? static_cast<int>(completions.size()) + 1 : 1;
     for (int poll = 0, most = spin_polls(); poll < most; poll += step) {
       if (over()) return;
       look_around(poll);
@@ -360,7 +373,9 @@ void Completion::wait_for_any(std::span<Completion* const> completions, RankCall
   auto& woken = static_cast<TimedWaiter&>(me).woken;
   woken.store(0, std::memory_order_relaxed);
   {
-    const CallbackWait callable(callbacks, me);
+    const bool stays = callbacks != nullptr && self != nullptr;
+    if (stays) stay_callable(*callbacks, me);
+    const CallbackWait callable(stays ? nullptr : callbacks, me);
     while (!found && !over()) {
       me.park();
       if (void (*const attend)() = detail::wake_function.load(std::memory_order_acquire)) attend();

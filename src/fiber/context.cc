@@ -8,7 +8,8 @@ namespace clump::fiber {
 
 constinit char clump_keeps_float_flags = 0;
 
-void keep_float_flags() { clump_keeps_float_flags = 1; }
+// relaxed: a switch that does not see it yet suspends with no flags, which is right at any time.
+void keep_float_flags() { __atomic_store_n(&clump_keeps_float_flags, char{1}, __ATOMIC_RELAXED); }
 
 void prepare_contexts() {
 #if defined(__x86_64__)

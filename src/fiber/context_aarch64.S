@@ -1,5 +1,5 @@
 // clump_switch_context and clump_leave_kernel_thread for aarch64: see context.h. A suspended stack holds, from
-// its bottom up: x29 and x30, x19 to x28, d8 to d15, FPCR, and FPSR if it is kept (float_flags.h).
+// its bottom up: x29 and x30, x19 to x28, d8 to d15, FPCR, and FPSR (0 if it is not kept: float_flags.h).
 #include <asm/unistd.h>
 
 #define FRAME 176
@@ -46,10 +46,11 @@
         str     x9, [sp, #FPCR_AT]
         adrp    x14, clump_keeps_float_flags
         ldrb    w14, [x14, #:lo12:clump_keeps_float_flags]
+        mov     x15, #0
         cbz     w14, .Lno_flags\@
         mrs     x15, fpsr
-        str     x15, [sp, #FPSR_AT]
 .Lno_flags\@:
+        str     x15, [sp, #FPSR_AT]
         mov     x10, sp
         str     x10, [x0]
         .endm

@@ -230,6 +230,44 @@ TEST_P(Switching, X87FlagsStayInTheirThreadOfControl) {
 }
 #endif
 
+/// The exception flags that a switch keeps if it keeps any, and where the x87 stack begins.
+unsigned long kept_flags() {
+#if defined(__x86_64__)
+  unsigned short status = 0;
+  asm volatile("fnstsw %0" : "=m"(status));
+  return status & 0x387fU;
+#elif defined(__aarch64__)
+  unsigned long status = 0;
+  asm volatile("mrs %0, fpsr" : "=r"(status));
+  return status;
+#endif
+}
+
+/// Leaves ones in the stack below the caller, as a deeper call with negative numbers does.
+[[gnu::noinline]] void fill_stack_below() {
+  volatile unsigned char bytes[4096];
+  for (volatile unsigned char& byte : bytes) byte = 0xff;
+}
+
+// A program that asks for flags may be loaded while others are suspended.
+TEST_P(Switching, WhatWasSuspendedBeforeFlagsAreKeptGoesOnWithNone) {
+  clump_keeps_float_flags = 0;
+  Context main = here();
+  unsigned long theirs = ~0UL;
+  Parked other([&](Parked& self, Context* resumer) {
+    fill_stack_below();
+    clump_switch_context(&self.context, resumer);
+    theirs = kept_flags();
+  });
+  std::feclearexcept(FE_ALL_EXCEPT);
+  clump_switch_context(&main, &other.context);
+  keep_float_flags();
+  clump_switch_context(&main, &other.context);
+  clump_keeps_float_flags = 0;
+  EXPECT_EQ(theirs, 0);
+  EXPECT_EQ(kept_flags(), 0);
+}
+
 TEST_P(Switching, ExceptionsStayInTheirThreadOfControl) {
   Context main = here();
   int caught = 0;

@@ -1,6 +1,6 @@
 // clump_switch_context and clump_leave_kernel_thread for x86-64: see context.h. A suspended stack holds, from
 // its top down: return address, rbp, rbx, r12 to r15, MXCSR (4 bytes), the x87 control word (2 bytes) and the x87
-// exception flags (2 bytes; if they are kept: float_flags.h). Those of SSE are in MXCSR.
+// exception flags (2 bytes; 0 if they are not kept: float_flags.h). Those of SSE are in MXCSR.
 #include <asm/prctl.h>
 #include <asm/unistd.h>
 
@@ -29,6 +29,7 @@
         .cfi_adjust_cfa_offset 8
         stmxcsr (%rsp)
         fnstcw  4(%rsp)
+        movw    $0, 6(%rsp)
         cmpb    $0, clump_keeps_float_flags(%rip)
         je      .Lno_flags\@
         fnstsw  %ax

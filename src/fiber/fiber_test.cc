@@ -16,6 +16,8 @@
 #include "fiber/awake_threads.h"
 #include "fiber/completion.h"
 #include "fiber/own_worker.h"
+#include "fiber/rank_callbacks.h"
+#include "fiber/world_stop.h"
 
 namespace clump::fiber {
 namespace {
@@ -186,6 +188,61 @@ TEST(Fiber, IsWokenByAKernelThread) {
   for (int i = kMany; i-- > 0;) {
     there[i].signal();
     back[i].wait();
+  }
+}
+
+// Whether it waits by then, is about to, or goes on: call() finds it. One that computes leaves them to a
+// kernel thread of its rank that waits.
+TEST(Fiber, RunsCallbacksOfItsRankWhileItWaits) {
+  need_workers();
+  static struct final : RankCallbacks {
+    bool any() const noexcept override { return left.load() > done.load(); }
+    void run() override {
+      for (int before = done.load(); before < left.load();)
+        if (done.compare_exchange_weak(before, before + 1)) ran_in_fiber = this_fiber() != nullptr;
+    }
+    void submit_and_await() {
+      const int number = ++left;
+      call();
+      while (done.load() < number) std::this_thread::yield();
+    }
+    std::atomic<int> left{0}, done{0};
+    std::atomic<bool> ran_in_fiber{false};
+  } callbacks;
+  static Identity rank;
+  callbacks.belong_to(rank);
+  constexpr int kRounds = 300;
+  std::vector<Completion> waits(kRounds);
+  Completion first, computes, beside;
+  std::atomic<bool> begun{false}, over{false};
+  std::thread thread([&] {
+    adopt_identity(&rank);
+    beside.wait();
+  });
+  while (sleeping_threads() == 0) std::this_thread::yield();
+  {
+    const Fibers fibers(1, [&](int) {
+      adopt_identity(&rank);
+      begun = true;
+      first.wait();
+      computes.signal();
+      while (!over.load()) std::this_thread::sleep_for(1ms);
+      for (Completion& one : waits) one.wait();
+    });
+    while (!begun.load()) std::this_thread::yield();
+    std::this_thread::sleep_for(10ms);  // until the fiber sleeps; if it sleeps later, nothing is wrong
+    first.signal();
+    computes.wait();
+    callbacks.submit_and_await();
+    EXPECT_FALSE(callbacks.ran_in_fiber);
+    over = true;
+    beside.signal();
+    thread.join();
+    for (Completion& one : waits) {
+      callbacks.submit_and_await();
+      EXPECT_TRUE(callbacks.ran_in_fiber);
+      one.signal();
+    }
   }
 }
 

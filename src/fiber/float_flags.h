@@ -5,9 +5,10 @@
 
 namespace clump::fiber {
 
-/// From here on each fiber has its own. Before the first switch.
+/// From here on each fiber has its own. At any time: a fiber that is suspended goes on with none set.
 void keep_float_flags();
 
+/// Read by each switch, on any thread.
 extern "C" [[gnu::visibility("hidden")]] char clump_keeps_float_flags;
 
 }  // namespace clump::fiber

@@ -26,7 +26,7 @@ struct Identity {
   /// Owned and set by libmpi_abi; null until this rank first needs it.
   std::atomic<core::Rank*> mpi{nullptr};
   /// Whether the rank may have, or may have had, more than one thread. A rank's only thread sets it before it
-  /// makes another one.
+  /// makes another one: RankCallbacks::has_threads().
   std::atomic<bool> threaded{true};
   int home = -1;  ///< the worker of its main thread, set when that becomes a fiber; -1: there are no workers
   RankCallbacks* callbacks = nullptr;  ///< set with `mpi`; see rank_callbacks.h

@@ -18,6 +18,7 @@
 #include "base/why_refused.h"
 #include "fiber/awake_threads.h"
 #include "fiber/meters.h"
+#include "fiber/watching.h"
 
 namespace clump::fiber::monitor {
 
@@ -61,7 +62,7 @@ constinit std::atomic<Clock::time_point> planned{kNotPlanned};
 
 // Futex: incremented when the monitor has something new to look at.
 constinit std::atomic<std::uint32_t> news{0};
-constinit std::atomic<bool> watching{false};  // the monitor wakes by itself
+constinit Watching watching;
 constinit std::atomic<pid_t> own_number{0};
 
 // For tools. Written by the monitor only.
@@ -216,10 +217,7 @@ void* run(void*) {
     const std::uint32_t seen = news.load(std::memory_order_acquire);
     planned.store(kNotPlanned, std::memory_order_relaxed);
     Clock::time_point next = wake_sleepers();
-    watching.store(true, std::memory_order_seq_cst);
-    if (std::ranges::all_of(workers, is_asleep)) {
-      watching.store(false, std::memory_order_seq_cst);
-    } else {
+    if (watching.goes_on([] { return std::ranges::all_of(workers, is_asleep); })) {
       std::erase_if(stuck_ones, look_at);
       for (std::size_t i = 0; i < watches.size(); ++i) look_after(workers[i], watches[i]);
       next = std::min(next, Clock::now() + kLook);
@@ -272,7 +270,7 @@ bool wake_due() {
 }
 
 void worker_woke() noexcept {
-  if (!watching.exchange(true, std::memory_order_acq_rel)) tell();
+  if (watching.begin()) tell();
 }
 
 std::uint64_t stuck() noexcept { return workers_stuck.value(); }

@@ -39,8 +39,10 @@ void sleep_while(const std::atomic<std::uint32_t>& state, std::uint32_t asleep) 
   const auto is_asleep = [&] { return state.load(std::memory_order_seq_cst) == asleep; };
   while (is_asleep()) {
     if (take_in(0)) continue;
-    // seq_cst: see Bell, and wake_up().
+    // seq_cst: pairs with wake_up(). The fence pairs with that of Bell::ring(): what take_in() and
+    // may_sleep() read below is as new as the bell that a sender has not found.
     bell->progress_sleeper.store(1, std::memory_order_seq_cst);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
     if (is_asleep() && !take_in(0) && may_sleep()) {
       asleep_now.store(true, std::memory_order_seq_cst);
       base::Bell::sleep(bell->progress_sleeper, &kUntilLong);

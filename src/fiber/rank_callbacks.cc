@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "fiber/completion.h"
+#include "fiber/fiber.h"
 
 namespace clump::fiber {
 
@@ -21,9 +22,14 @@ CallbackWait::CallbackWait(RankCallbacks* callbacks, Waiter& waiter)
     : callbacks_(callbacks), waiter_(waiter) {
   if (callbacks_ == nullptr) return;
   const std::lock_guard lock(callbacks_->mutex_);
-  next_ = callbacks_->sleepers_;
+  // The rank's fiber stays in the list, also while it does not wait: it comes behind kernel threads, which
+  // wait.
+  CallbackWait** place = &callbacks_->sleepers_;
+  if (this_fiber() != nullptr)
+    for (; *place != nullptr; place = &(*place)->next_) previous_ = *place;
+  next_ = *place;
   if (next_ != nullptr) next_->previous_ = this;
-  callbacks_->sleepers_ = this;
+  *place = this;
 }
 
 CallbackWait::~CallbackWait() {

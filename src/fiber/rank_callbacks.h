@@ -32,11 +32,28 @@ class RankCallbacks {
   /// threads of control wait in a way that costs more and lets call() wake them. Any thread.
   void expect(int more) noexcept { expected_.fetch_add(more, std::memory_order_relaxed); }
 
+  /// Says that the rank has, or may have, other threads than its first one. From now on each of its threads
+  /// of control waits in a way that lets call() and interrupt.h wake it: another thread may begin what leads
+  /// to a callback, or handle a signal, and end, while this one waits. Called by a thread of the rank before
+  /// it makes another one.
+  static void has_threads(Identity& rank) noexcept {
+    // relaxed: a new thread is ordered after its creation. If it is true already, belong_to() has seen it, or
+    // will see it.
+    if (rank.threaded.exchange(true, std::memory_order_relaxed)) return;
+    if (rank.callbacks != nullptr) rank.callbacks->find_waits();
+  }
+  /// Begins to be the rank's callbacks. Once, before the rank calls MPI.
+  void belong_to(Identity& rank) noexcept {
+    rank.callbacks = this;
+    if (rank.threaded.load(std::memory_order_relaxed)) find_waits();
+    if (rank.parks.load(std::memory_order_relaxed)) park();
+  }
+
   virtual bool any() const noexcept = 0;
   /// Runs the callbacks in the calling thread of control, which belongs to the rank and holds no lock.
   virtual void run() = 0;
 
-  /// The callbacks of the calling thread's rank; null if none are expected.
+  /// The callbacks of the calling thread's rank; null if none are expected, and the rank has no other thread.
   static RankCallbacks* expected_here() noexcept {
     const Identity* const mine = identity();
     if (mine == nullptr || mine->callbacks == nullptr) return nullptr;
@@ -58,8 +75,8 @@ class RankCallbacks {
   /// The observer, one for the process; set before the first rank is watched.
   CLUMP_HOST_API static WaitObserver* observer;
 
-  /// Whether the calling thread of control does not simply wait: callbacks are expected, or its rank is
-  /// watched.
+  /// Whether the calling thread of control does not simply wait: callbacks are expected, its rank has several
+  /// threads, handles signals, or is watched.
   static bool waits_in_other_ways() noexcept {
     const Identity* const mine = identity();
     return mine != nullptr && mine->callbacks != nullptr &&
@@ -81,6 +98,8 @@ class RankCallbacks {
   // Flags in `expected_`, above the number.
   static constexpr int kWatched = 1 << 30;
   static constexpr int kParks = 1 << 29;
+  static constexpr int kThreads = 1 << 28;  // counts as a large number of expected callbacks
+  void find_waits() noexcept { expected_.fetch_or(kThreads, std::memory_order_relaxed); }
   std::atomic<int> expected_{0};  // relaxed: a thread expects callbacks before it starts what leads to them
   base::ShortMutex mutex_;
   CallbackWait* sleepers_ = nullptr;  // linked; on the sleepers' stacks

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <utility>
 
 #include "base/thread_name.h"
@@ -88,7 +89,7 @@ void Worker::empty_inbox() {
 void Worker::wake_up() noexcept {
   awake_threads::one_awake();
   if (asleep->exchange(0, std::memory_order_acq_rel) == 0) return awake_threads::not_needed();
-  futex(*asleep, FUTEX_WAKE, 1, nullptr);
+  futex(*asleep, FUTEX_WAKE, INT_MAX, nullptr);  // a former worker thread may not have left the futex yet
   monitor::worker_woke();
 }
 
@@ -144,7 +145,14 @@ void before_sleep(bool (*ask)()) { sleep_function.store(ask, std::memory_order_r
 
 KernelState*& taken_on(WorkerThread& worker_thread) noexcept { return worker_thread.kernel_state; }
 
-WorkerThread::WorkerThread(Worker* serves) : worker(serves), current(&idle) { idle.worker_thread = this; }
+namespace {
+constinit std::atomic<std::uint32_t> next_asleep_as{1};
+}
+
+WorkerThread::WorkerThread(Worker* serves)
+    : worker(serves), current(&idle), asleep_as_(next_asleep_as.fetch_add(2, std::memory_order_relaxed)) {
+  idle.worker_thread = this;
+}
 
 void WorkerThread::await_sections() const {
   // acquire: pairs with the release at a section's end.
@@ -318,10 +326,11 @@ bool WorkerThread::sleep(Worker& mine) {
     if (section.worker() == nullptr) return true;
     // A thread that leaves something for this worker checks `asleep` afterwards, with no barrier in between.
     // So this thread makes the barrier, between its store to `asleep` and its last look.
-    mine.asleep->store(1, std::memory_order_seq_cst);
+    mine.asleep->store(asleep_as_, std::memory_order_seq_cst);
     barrier_everywhere();
     if (mine.has_runnable() || progress(mine.index) || !may_sleep()) {
       if (mine.asleep->exchange(0, std::memory_order_acq_rel) == 0) awake_threads::not_needed();
+      monitor::worker_woke();  // it may have seen this worker asleep
       return true;
     }
   }
@@ -334,8 +343,10 @@ bool WorkerThread::sleep(Worker& mine) {
     sleeps_for_long();
   else if (!keeps_time)
     ++idle_sleeps_;
-  while (mine.asleep->load(std::memory_order_acquire) == 1) {
-    const long result = futex(*mine.asleep, FUTEX_WAIT, 1, nap ? &time : nullptr);
+  // From here on the monitor may take the worker away at any time. It wakes this thread then; after that
+  // `asleep` tells of the next worker thread.
+  while (mine.asleep->load(std::memory_order_acquire) == asleep_as_) {
+    const long result = futex(*mine.asleep, FUTEX_WAIT, asleep_as_, nap ? &time : nullptr);
     if (result == 0 || errno != ETIMEDOUT) continue;
     awake_threads::note_wake();
     awake_threads::one_awake();
@@ -350,7 +361,9 @@ bool WorkerThread::sleep(Worker& mine) {
   // A process that rings cannot count this thread as awake, or tell the monitor.
   if (mine.asleep->load(std::memory_order_relaxed) == base::Bell::kRung) {
     awake_threads::one_awake();
-    if (mine.asleep->exchange(0, std::memory_order_acq_rel) == 0) awake_threads::not_needed();
+    const Section section;
+    if (section.worker() != &mine || mine.asleep->exchange(0, std::memory_order_acq_rel) == 0)
+      awake_threads::not_needed();
   }
   if (mine.asleep != &mine.own_asleep) monitor::worker_woke();
   return true;

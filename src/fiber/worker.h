@@ -66,6 +66,9 @@ class WorkerThread {
   Fiber* rob(Worker& mine, Worker& victim);
   static void* begin(void* worker_thread);
 
+  /// What `asleep` of its worker is while it sleeps: odd, and another number for each worker thread. One that
+  /// loses its worker while it sleeps so does not take the sleep of its successor for its own.
+  const std::uint32_t asleep_as_;
   std::atomic<std::uint32_t> has_worker_{0};  // futex
   clockid_t clock_{};                         // of its kernel thread, from its start
   int idle_polls_ = 0;
@@ -90,12 +93,15 @@ struct alignas(64) Worker {
                                            ///< power of two, less one
   base::Counter taken;                     ///< fibers taken from other workers, counted by its worker thread
   std::atomic<WorkerThread*> worker_thread{nullptr};
-  /// Futex; 1: its worker thread sleeps. A word of its own or, if there are other processes, of its bell.
+  /// Futex; not 0: its worker thread sleeps (see base::Bell). Any thread wakes it; only the worker thread, in
+  /// a section, sets it to another number than 0. A word of its own or, if there are other processes, of its
+  /// bell.
   std::atomic<std::uint32_t>* asleep = &own_asleep;
   alignas(64) Inbox inbox;
   alignas(64) std::atomic<std::uint32_t> own_asleep{0};
   /// How many kernel threads of ranks that are at home here sleep. The worker thread may be busy outside MPI
-  /// with a fiber of such a rank. So while some sleep, the sender of a message takes it in itself.
+  /// with a fiber of such a rank. So while some sleep, the sender of a message takes it in itself. A sender
+  /// of another process cannot: then an idle worker does it, or the monitor when it looks next.
   std::atomic<int> threads_asleep{0};
 
   bool has_runnable() const { return !queue.empty() || !inbox.empty(); }

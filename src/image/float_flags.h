@@ -6,8 +6,8 @@
 
 namespace clump::image {
 
-/// From here on each fiber has its own flags, if the object imports a function that reports them. Before
-/// ranks run.
+/// From here on each fiber has its own flags, if the object imports a function that reports them. Any time: a
+/// fiber that sleeps then goes on with none.
 void keep_float_flags_if_told(const Dynamic& object);
 
 }  // namespace clump::image

@@ -13,6 +13,7 @@
 
 #include "base/types.h"
 #include "fiber/awake_threads.h"
+#include "fiber/rank_callbacks.h"
 #include "image/image.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
@@ -64,8 +65,7 @@ void run_in_thread(sigval value) {
 
 int create_threaded(clockid_t clock, const sigevent& wanted, Timer& timer) {
   static constinit Hidden<int(clockid_t, sigevent*, timer_t*)> real{"timer_create"};
-  timer.rank->threaded.store(true, std::memory_order_relaxed);  // relaxed: the thread is ordered after its
-                                                                // creation
+  fiber::RankCallbacks::has_threads(*timer.rank);
   timer.function = wanted.sigev_notify_function;
   timer.value = wanted.sigev_value;
   sigevent event = wanted;

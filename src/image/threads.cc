@@ -16,6 +16,7 @@
 #include "fiber/fiber.h"
 #include "fiber/identity.h"
 #include "fiber/kernel_state.h"
+#include "fiber/rank_callbacks.h"
 #include "image/cores.h"
 #include "image/image.h"
 #include "image/joining.h"
@@ -138,8 +139,7 @@ int create_thread(pthread_t* thread, const pthread_attr_t* attributes, void* (*f
   if (start == nullptr) return EAGAIN;
   if (identity != nullptr) {
     fiber::thread_begins();
-    identity->threaded.store(true, std::memory_order_relaxed);  // relaxed: the new thread is ordered after
-                                                                // its creation
+    fiber::RankCallbacks::has_threads(*identity);
     image_of(identity).threads.fetch_add(1, std::memory_order_relaxed);
   }
   const base::Ref<ThreadEnd> end = start->end;

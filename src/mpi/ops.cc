@@ -11,8 +11,6 @@ using core::Rank;
 
 Status op_create(Rank& self, MPI_User_function* user_fn, MPI_User_function_c* user_fn_c, int commute,
                  MPI_Op* op) {
-  // A thread that waits already while another one starts a collective that uses this operation can be called.
-  if (self.thread_level == MPI_THREAD_MULTIPLE) self.callbacks.expect(1);
   *op = self.add(user_fn != nullptr ? base::make_ref<Op>(user_fn, commute != 0)
                                     : base::make_ref<Op>(user_fn_c, commute != 0));
   return {};

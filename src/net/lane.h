@@ -97,7 +97,14 @@ class alignas(64) Lane {
   bool has_room() { return free_cell() != nullptr; }
   /// Called by the producer when it has found no room and is going to sleep: the consumer will learn of it by
   /// room_is_wanted().
-  void want_room() { room_wanted_.store(true, std::memory_order_seq_cst); }
+  void want_room() {
+    // release: pairs with the exchange in room_is_wanted(). A thread that the consumer wakes sees what the
+    // producer keeps back.
+    room_wanted_.store(true, std::memory_order_release);
+    // Pairs with the fence in room_is_wanted(): the consumer sees the wish, or the producer's next search
+    // sees the room.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+  }
 
   // For the consumer.
 

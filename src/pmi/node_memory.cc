@@ -62,9 +62,10 @@ bool NodeMemory::rests(const Job& job, int process, std::uint64_t& since) const 
   if (job.processes.size() == 1) return true;  // nobody rings
   const HostProcess& one = job.processes[static_cast<std::size_t>(process)];
   const int first = job.first_port(process);
-  if (!job.uses_fibers(one)) return bell(first).progress_sleeper.load(std::memory_order_acquire) == 1;
+  if (!job.uses_fibers(one))
+    return base::Bell::sleeps(bell(first).progress_sleeper.load(std::memory_order_acquire));
   for (int port = first; port < first + job.ports(one); ++port)
-    if (bell(port).worker.load(std::memory_order_acquire) != 1) return false;
+    if (!base::Bell::sleeps(bell(port).worker.load(std::memory_order_acquire))) return false;
   return true;
 }
 

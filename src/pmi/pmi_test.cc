@@ -87,6 +87,29 @@ TEST(NodeMemory, KnowsWhoRests) {
   ::close(file);
 }
 
+// Any of the worker threads that a worker has had may sleep there.
+TEST(NodeMemory, KnowsWhetherWorkersRest) {
+  Job job;
+  job.apps.push_back({"/bin/a", {}, {}, "", 2});
+  job.cores = {0, 1};
+  job.processes = {{0, 1}, {1, 1}};
+  job.nodes = {{"here", 0, 2}};
+  int file = -1;
+  NodeMemory memory;
+  ASSERT_TRUE(NodeMemory::make(job, file).ok() && NodeMemory::map(job, file, memory).ok());
+  std::uint64_t since = 0;
+  memory.host(1).rested = 1;
+  base::Bell& bell = memory.bell(job.first_port(1));
+  for (const std::uint32_t number : {1, 3, 5}) {
+    EXPECT_FALSE(memory.rests(job, 1, since));
+    bell.worker = number;
+    EXPECT_TRUE(memory.rests(job, 1, since));
+    bell.ring();
+    EXPECT_EQ(bell.worker, base::Bell::kRung);
+  }
+  ::close(file);
+}
+
 TEST(Job, ComesBackAsItWas) {
   Job read;
   ASSERT_TRUE(decode(encode(sample()), read).ok());

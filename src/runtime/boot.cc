@@ -189,8 +189,7 @@ core::Rank* find_rank(std::string& why) {
   const std::lock_guard lock(first);
   if (core::Rank* const known = core::current_rank()) return known;
   rank->identity = identity;
-  identity->callbacks = &rank->callbacks;
-  if (identity->parks.load(std::memory_order_relaxed)) rank->callbacks.park();
+  rank->callbacks.belong_to(*identity);
   identity->mpi.store(rank, std::memory_order_release);  // release: pairs with the acquire in current_rank()
   return rank;
 }

@@ -18,7 +18,7 @@ static volatile int wrong = 0;
     }                                                                                     \
   } while (0)
 
-static void begin(int* argc, char*** argv) {
+static inline void begin(int* argc, char*** argv) {
   MPI_Init(argc, argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
