@@ -129,6 +129,7 @@ class Schedule {
   base::Status status() const { return status_; }
 
  private:
+  friend class WrittenRounds;  // for unit tests: rounds_test.cc
   struct Step {
     enum class Kind : std::uint8_t { kSend, kSendThen, kReceive, kReceiveUpTo, kCopy, kCombine, kAct, kNext };
     Kind kind;
