@@ -265,7 +265,7 @@ bool handle_for_owner(int number, siginfo_t* info, void* context) {
   if (number != SIGSEGV || info->si_code != SEGV_ACCERR) return false;
   fiber::Identity* const self = fiber::detail::current_identity;
   fiber::Identity* owner = memory_owner(info->si_addr);
-  if (owner == nullptr && self == nullptr) owner = fiber::identity();  // the only rank of the process
+  if (owner == nullptr && self == nullptr && rank_count() == 1) owner = runtime().rank(0);
   if (owner == nullptr || (owner == self && !fiber::in_section())) return false;
   Action action;
   {
