@@ -15,7 +15,7 @@ enum { PAGE = 4096, NUMBERS = 200000, BYTES = NUMBERS * 8, ROUNDS = 10 };
 
 static char* area;
 static volatile int faults, wrong;
-static int rank;
+static int rank, ranks;
 
 static void on_fault(int number, siginfo_t* info, void* context) {
   char* const at = info->si_addr;
@@ -51,6 +51,8 @@ int main(int argc, char** argv) {
   static const int sizes[] = {100, 20000, 200000, BYTES};
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const int peer = ranks - 1 - rank;
   area = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   char* const data = malloc(BYTES);
   struct sigaction action = {0};
@@ -61,12 +63,12 @@ int main(int argc, char** argv) {
     for (int i = 0; i < 4; ++i) {
       memset(data, round, BYTES);
       protect();
-      MPI_Sendrecv(data, sizes[i], MPI_CHAR, 1 - rank, 0, area, sizes[i], MPI_CHAR, 1 - rank, 0,
-                   MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      MPI_Sendrecv(data, sizes[i], MPI_CHAR, peer, 0, area, sizes[i], MPI_CHAR, peer, 0, MPI_COMM_WORLD,
+                   MPI_STATUS_IGNORE);
       expect("MPI_Sendrecv", sizes[i], round);
       protect();
-      MPI_Bcast(rank == 1 ? data : area, sizes[i], MPI_CHAR, 1, MPI_COMM_WORLD);
-      if (rank == 0) expect("MPI_Bcast", sizes[i], round);
+      MPI_Bcast(rank == ranks - 1 ? data : area, sizes[i], MPI_CHAR, ranks - 1, MPI_COMM_WORLD);
+      if (rank < ranks - 1) expect("MPI_Bcast", sizes[i], round);
       memset(area, 0, BYTES);
       protect();
       MPI_Reduce_local(data, area, sizes[i], MPI_SIGNED_CHAR, MPI_SUM);
