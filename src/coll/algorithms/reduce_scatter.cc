@@ -56,6 +56,7 @@ void reduce_then_scatter(Schedule& s, const Call& call) {
   const OperandBlocks blocks(s, call);
   const Layout result = s.scratch(in.count, *in.type);
   reduce(s, in, result, 0);
+  s.next();  // a reduction may end with receives into `result`
   for (int i = 1; i < s.size(); ++i)
     if (const Layout theirs = blocks.of(result, i); theirs.bytes() > 0) s.send(theirs, i);
   s.copy(out, blocks.of(result, 0));
