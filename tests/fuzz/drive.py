@@ -141,10 +141,21 @@ def algorithms():
             continue
         name = match[1].strip() or name
         how = re.split(r" {2,}", match[2])[0].strip()
-        found.setdefault(name, set()).add(how.replace(" ", "_").replace("-", "_"))
+        if name != "neighbours":  # these have no choice
+            found.setdefault(name, set()).add(how.lower().replace(" ", "_").replace("-", "_"))
     for reductions in ("reduce", "allreduce"):
         found.setdefault(reductions, set()).add("ring")
     return {name: sorted(ways) for name, ways in found.items()}
+
+
+def chosen(draw):
+    """What --coll is: of one algorithm wherever it can be, or any for some collectives."""
+    known = algorithms()
+    one = draw.choice(sorted({way for ways in known.values() for way in ways}))
+    how = {name: one for name, ways in known.items() if one in ways}
+    for name in draw.sample(sorted(known), draw.choice([0, 2, len(known)])):
+        how.setdefault(name, draw.choice(known[name]))
+    return ",".join(f"{name}={way}" for name, way in how.items())
 
 
 def rules(draw, folder):
@@ -172,12 +183,12 @@ def batch(part, way, draw, folder):
         for name, values in (("EAGER", (0, 1, 64, 1024, 1048576)), ("UNEXPECTED", (1048576,)), ("LANE", (0, 64, 1024, 131072))):
             options += ["-x", f"CLUMP_{name}_LIMIT={draw.choice(values)}"]
     if special == "algorithms":
-        options += ["--coll", ",".join(f"{name}={draw.choice(ways)}" for name, ways in algorithms().items())]
+        options += ["--coll", chosen(draw)]
     if special == "rules":
         options += ["--coll-rules", rules(draw, folder)]
     if special == "fast":
         words.append("fast=1")
-    if part == "cycle" and not any(word in options for word in ("processes", "--per-process", "--seed")):
+    if part == "cycle" and not any(word.split("=")[0] in ("processes", "--per-process", "--seed", "--profile", "--trace") for word in options):
         words.append("spawn=1")  # of ranks that share one process
     return Run(part, tuple(options), tuple(words), ranks, draw.randint(1, 10**8), PARTS[part])
 
