@@ -9,13 +9,14 @@
 #include "comms.h"
 #include "data.h"
 
-enum { kCancels, kReduction, kTwoLocks, kHandedOver, kSignal, kComputes, kKinds };
+enum { kCancels, kReduction, kTwoLocks, kHandedOver, kSignal, kComputes, kFlood, kKinds };
 static const char* const kNames[] = {"cancelled sends",
                                      "a reduction that a second thread begins",
                                      "two locks",
                                      "requests handed over",
                                      "a signal while waiting",
-                                     "a sender that computes"};
+                                     "a sender that computes",
+                                     "more messages than a rank takes"};
 enum { kPatience = 5 }; /* seconds, for what takes milliseconds */
 static MPI_Comm comm, polled, third;
 static MPI_Win locks, flags;
@@ -234,6 +235,38 @@ static void computes(Random* random) {
   free(data);
 }
 
+/* --- more messages than a rank takes: its memory has a bound --- */
+static long memory_kilobytes(void) {
+  char line[200];
+  long kilobytes = 0;
+  FILE* status = fopen("/proc/self/status", "r");
+  while (status && fgets(line, sizeof line, status)) sscanf(line, "VmRSS: %ld", &kilobytes);
+  if (status) fclose(status);
+  return kilobytes;
+}
+static void flood(Random* random) {
+  enum { kMessages = 2000, kMostKilobytes = 64 << 10 };
+  const int target = below(random, fuzz.size), source = (target + 1) % fuzz.size,
+            bytes = between(random, 20000, 66000);
+  if (source == target) return;
+  if (source == fuzz.rank) {
+    for (int i = 0; i < kMessages; i++) MPI_Send(sent[0], bytes, MPI_BYTE, target, 14, comm);
+    MPI_Send(NULL, 0, MPI_CHAR, target, 15, polled);
+  }
+  if (target == fuzz.rank) {
+    const long before = memory_kilobytes();
+    const double begin = MPI_Wtime();
+    int found = 0;
+    while (!found && MPI_Wtime() - begin < 0.3) MPI_Iprobe(source, 15, polled, &found, MPI_STATUS_IGNORE);
+    const long grown = memory_kilobytes() - before;
+    CHECK(grown < kMostKilobytes, "a rank that does not receive messages of %d bytes keeps %ld KB of them",
+          bytes, grown);
+    for (int i = 0; i < kMessages; i++)
+      MPI_Recv(received, bytes, MPI_BYTE, source, 14, comm, MPI_STATUS_IGNORE);
+    MPI_Recv(NULL, 0, MPI_CHAR, source, 15, polled, MPI_STATUS_IGNORE);
+  }
+}
+
 static void one_step(Random* random, int kind) {
   int order[kMostRanks];
   permute(random, order, fuzz.size);
@@ -256,11 +289,12 @@ static void one_step(Random* random, int kind) {
     in_threads(2, signals, NULL);
   }
   if (kind == kComputes) computes(random);
+  if (kind == kFlood) flood(random);
 }
 static void plan(int steps) {
   for (int i = 0; i < steps; i++) {
     Random random = plan_of(i, 0);
-    const int kind = below(&random, kKinds);
+    const int kind = below(&random, 30) == 0 ? kFlood : below(&random, kFlood);
     if (!step_begins(i) || fuzz.threads < 2 || left_out(kind)) continue;
     note("%s", kNames[kind]);
     one_step(&random, kind);

@@ -7,6 +7,7 @@
 --seconds S    batches in ways drawn at random, until the time is over
 --ways         only these; --list prints them all
 --without      these kinds of steps are left out (the programs' without=)
+--words        more words for the programs: "plan=1"
 --huge         part large moves 2 GB, too
 --keep-going   all that fails, not the first only; with --seconds
 --table        how many seeds and steps have passed in each way, at the end
@@ -37,7 +38,7 @@ LIMIT = 60  # seconds of a batch, which takes few
 SHRINKING = 120  # seconds for a smaller plan
 TRIES = 3  # how often a smaller plan has to pass before it counts as passing
 
-PARTS = {"p2p": 6, "coll": 6, "rma": 6, "files": 5, "cycle": 8, "threads": 3, "beside": 3, "errors": 10, "rounding": 8, "large": 1, "sessions": 2}
+PARTS = {"p2p": 5, "coll": 5, "rma": 10, "files": 5, "cycle": 15, "threads": 3, "beside": 3, "errors": 10, "rounding": 8, "large": 3, "sessions": 4}
 REDUCING = {"coll", "rounding"}
 # Parts whose ranks' own threads, or own sessions, are what they look at; --seed refuses them.
 WITHOUT_SEED = {"threads", "beside"}
@@ -275,6 +276,7 @@ def main():
     parser.add_argument("--ways", default="")
     parser.add_argument("--without", default="")
     parser.add_argument("--huge", action="store_true")
+    parser.add_argument("--words", default="")
     parser.add_argument("--keep-going", action="store_true")
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--list", action="store_true")
@@ -299,11 +301,13 @@ def main():
             job = batch(part, WAYS[name], draw, folder)
             if args.huge and part == "large" and job.ranks < 4:
                 job = job._replace(words=(*job.words, "huge=1"))
+            if args.words:
+                job = job._replace(words=(*job.words, *args.words.split()))
             if args.without:
                 job = job._replace(words=(*job.words, f"without={args.without}"))
             result = run(job, folder)
             row = table[part, name]
-            row[0] += result.seeds - (result.code != 0)
+            row[0] += result.seeds - (result.code != 0 and result.seeds > 0)
             row[1] += result.steps
             row[2] += result.code != 0
             if result.code == 0:

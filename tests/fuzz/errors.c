@@ -2,10 +2,13 @@
    makes one mistake, and looks at three things: the error class, the memory outside of what the call may
    write, and what comes after it, on the same communicator (messages) or on others (collectives). With
    check=1 it makes only mistakes that --check=error leaves to the program. */
+#include <signal.h>
+#include <sys/resource.h>
+
 #include "comms.h"
 #include "data.h"
 
-enum { kTruncated, kCounts, kArguments, kObjects, kHandler, kKinds };
+enum { kTruncated, kCounts, kArguments, kObjects, kHandler, kNoRoom, kKinds };
 static MPI_Comm comm, others[3];
 
 static int class_of(int code) {
@@ -248,6 +251,38 @@ static void calls_handler(Random* random) {
   MPI_Comm_free(&own);
 }
 
+/* Windows for which there is no room: what was begun for them goes again. */
+static long shared_kilobytes(void) {
+  char line[200];
+  long kilobytes = 0;
+  FILE* status = fopen("/proc/self/status", "r");
+  while (status && fgets(line, sizeof line, status)) sscanf(line, "RssShmem: %ld", &kilobytes);
+  if (status) fclose(status);
+  return kilobytes;
+}
+static void no_room(void) {
+  enum { kTries = 150, kMostKilobytes = 300 };
+  struct rlimit was, limited;
+  long before = 0;
+  signal(SIGXFSZ, SIG_IGN);
+  getrlimit(RLIMIT_FSIZE, &was);
+  MPI_Barrier(comm);
+  limited = (struct rlimit){1 << 20, was.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &limited);
+  MPI_Barrier(comm);
+  for (int i = -10; i < kTries; i++) {
+    MPI_Win win;
+    void* memory = NULL;
+    if (i == 0) before = shared_kilobytes();
+    if (MPI_Win_allocate(10 << 20, 1, MPI_INFO_NULL, comm, &memory, &win) == MPI_SUCCESS) MPI_Win_free(&win);
+  }
+  const long grown = shared_kilobytes() - before;
+  MPI_Barrier(comm);
+  setrlimit(RLIMIT_FSIZE, &was);
+  MPI_Barrier(comm);
+  CHECK(grown < kMostKilobytes, "%d windows for which there is no room keep %ld KB", kTries, grown);
+}
+
 static void plan(int steps) {
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
@@ -256,7 +291,7 @@ static void plan(int steps) {
   for (int i = 0; i < 3; i++) MPI_Comm_dup(MPI_COMM_WORLD, &others[i]);
   for (int i = 0; i < steps; i++) {
     Random random = plan_of(i, 0);
-    int kind = below(&random, kKinds);
+    int kind = below(&random, 20) == 0 ? kNoRoom : below(&random, kNoRoom);
     if (!step_begins(i)) continue;
     if (number_option("check", 0) && kind <= kCounts) kind = kArguments;
     if (left_out(kind)) continue;
@@ -266,6 +301,7 @@ static void plan(int steps) {
     if (kind == kArguments) arguments(&random);
     if (kind == kObjects) objects(&random);
     if (kind == kHandler) calls_handler(&random);
+    if (kind == kNoRoom) no_room();
   }
   for (int i = 0; i < 3; i++) MPI_Comm_free(&others[i]);
   MPI_Comm_free(&comm);

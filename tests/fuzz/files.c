@@ -45,7 +45,7 @@ static void write_model(const View* v, long first, long count, uint64_t data) {
   char value[8];
   for (long i = 0; i < count * v->per; i++) {
     char* at = model + place(v, first + i / v->per) + i % v->per * size;
-    put_value(value, size, hash(data, (uint64_t)i));
+    put_value(value, size, value_of(data, i));
     to_file(at, value, size);
     if (at - model + size > length) length = at - model + size;
   }
@@ -308,6 +308,33 @@ static void overlapping(int i) {
   free(data);
 }
 
+/* A pipe with a name, with MPI_MODE_SEQUENTIAL: the bytes come out, or the open says that this cannot be. */
+static void through_pipe(Random* random) {
+  const int bytes = between(random, 1, 20000);
+  char *out = malloc((size_t)bytes), *in = malloc((size_t)bytes);
+  MPI_File pipe;
+  if (fuzz.rank > 0) return;
+  unlink("fuzz_pipe");
+  CHECK(mkfifo("fuzz_pipe", 0600) == 0, "no pipe can be made");
+  const int descriptor = open("fuzz_pipe", O_RDWR | O_NONBLOCK);
+  fill(out, (size_t)bytes, 3);
+  MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
+  int code =
+      MPI_File_open(MPI_COMM_SELF, "fuzz_pipe", MPI_MODE_WRONLY | MPI_MODE_SEQUENTIAL, MPI_INFO_NULL, &pipe);
+  MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_ARE_FATAL);
+  if (code == MPI_SUCCESS) {
+    code = MPI_File_write_shared(pipe, out, bytes, MPI_BYTE, MPI_STATUS_IGNORE);
+    CHECK(code == MPI_SUCCESS, "MPI_File_write_shared to a pipe fails with %d", code);
+    CHECK(read(descriptor, in, (size_t)bytes) == bytes && !memcmp(in, out, (size_t)bytes),
+          "%d bytes through a pipe are wrong", bytes);
+    MPI_File_close(&pipe);
+  }
+  close(descriptor);
+  unlink("fuzz_pipe");
+  free(out);
+  free(in);
+}
+
 static void epoch(int begin, int end, Random* random) {
   Random own = own_of(begin, 2);
   const int kind = below(random, 12), reads = begin > 0 && chance(random, 45), atomic = chance(random, 10);
@@ -316,9 +343,10 @@ static void epoch(int begin, int end, Random* random) {
   if (!chosen || left_out(kind)) return;
   fuzz_step = begin;
   if (kind == 0) return overlapping(begin);
+  if (kind == 5) through_pipe(random);
   if (kind == 1) return ordered(begin, &own);
   external = chance(random, 20) && !left_out(3);
-  busy = kind == 2;
+  busy = kind == 2 || kind == 4;
   view = view_of(begin, fuzz.rank, reads);
   region = (!busy && chance(random, 80) ? 20000 : 100000) / view.bytes;
   MPI_File_set_atomicity(file, atomic);

@@ -1,9 +1,9 @@
 /* What all parts of the fuzzer share: the plan's random numbers, a failure that ends the job, threads, the
    program. All ranks derive one plan from the seed, so each computes what it has to get without MPI.
 
-   PART SEED [SEEDS] [steps=LIST] [bytes=MOST] [threads=MOST] [plan=1] [without=KINDS] [NAME=VALUE]
-   runs SEEDS plans from SEED on. steps=1,4-6 runs these steps of a plan only: a step draws from numbers of
-   its own, so that it is the same without the others. Plain C11 and MPI. */
+   PART SEED [SEEDS] [steps=LIST] [bytes=MOST] [threads=MOST] [plan=1] [without=KINDS] [fails=STEP]
+   [NAME=VALUE] runs SEEDS plans from SEED on. steps=1,4-6 runs these steps of a plan only: a step draws from
+   numbers of its own, so that it is the same without the others. Plain C11 and MPI. */
 #ifndef CLUMP_TESTS_FUZZ_H
 #define CLUMP_TESTS_FUZZ_H
 
@@ -22,7 +22,7 @@ enum { kMostSteps = 200, kMostThreads = 4 };
 static struct {
   const char* part;
   unsigned long seed;
-  int rank, size, steps, bytes, threads, plan;
+  int rank, size, steps, bytes, threads, plan, fails;
   char left_out[kMostSteps];
   int argc;
   char** argv;
@@ -47,16 +47,19 @@ static inline void fail(const char* format, ...) {
     if (!(condition)) fail(__VA_ARGS__); \
   } while (0)
 
-/* A line of the plan, by rank 0 if plan=1 asks for it. */
+/* A line of the plan, by rank 0 if plan=1 asks for it. A step that fails= names fails here: a test of the
+ * driver. */
 static inline void note(const char* format, ...) {
   va_list list;
-  if (!fuzz.plan || fuzz.rank != 0) return;
-  printf("  step %d: ", fuzz_step);
-  va_start(list, format);
-  vprintf(format, list);
-  va_end(list);
-  printf("\n");
-  fflush(stdout);
+  if (fuzz.plan && fuzz.rank == 0) {
+    printf("  step %d: ", fuzz_step);
+    va_start(list, format);
+    vprintf(format, list);
+    va_end(list);
+    printf("\n");
+    fflush(stdout);
+  }
+  if (fuzz.fails == fuzz_step) fail("asked for by fails=%d", fuzz_step);
 }
 
 /* The value of NAME=VALUE of the command line. */
@@ -82,6 +85,7 @@ static inline int left_out(int kind) {
 /* Begins step i in this thread: false if steps= leaves it out. */
 static inline int step_begins(int i) {
   fuzz_step = i;
+
   return !fuzz.left_out[i];
 }
 
@@ -133,13 +137,13 @@ static inline int bytes_of(Random* random, int most) {
   const int kind = below(random, 100);
   int bytes = 0;
   if (most > fuzz.bytes) most = fuzz.bytes;
-  if (kind >= 95)
+  if (kind >= 98)
     bytes = between(random, 1, 1000000);
   else if (kind >= 80)
     bytes = between(random, 1, 20000);
   else if (kind >= 35)
     bytes =
-        (8 << below(random, chance(random, 85) ? 14 : 19)) + between(random, -1, 1) * between(random, 1, 9);
+        (8 << below(random, chance(random, 93) ? 14 : 19)) + between(random, -1, 1) * between(random, 1, 9);
   else if (kind >= 8)
     bytes = between(random, 1, 64);
   if (bytes < 0) bytes = 0;
@@ -207,6 +211,7 @@ static inline void read_options(void) {
   fuzz.bytes = number_option("bytes", fuzz.bytes);
   fuzz.threads = number_option("threads", fuzz.threads);
   fuzz.plan = number_option("plan", 0);
+  fuzz.fails = number_option("fails", -1);
   choose_steps(option("steps", NULL));
 }
 static inline void fuzz_init(int argc, char** argv, const char* part) {

@@ -87,7 +87,7 @@ static inline int make_reduction(int reduction, MPI_Op* op, MPI_Datatype* type) 
 }
 
 static inline void operand(int reduction, uint64_t data, int rank, long i, char* at) {
-  const uint64_t v = hash(hash(data, (uint64_t)rank), (uint64_t)i);
+  const uint64_t v = mixed(mixed(data + (uint64_t)rank) + (uint64_t)i * 0x9e3779b97f4a7c15u);
   const int small = (int)(v % 200) - 100;
   switch (reduction) {
     case kSumDouble:

@@ -186,7 +186,7 @@ static void operate(Worker* w, const Operation* o, int begins) {
     for (long i = 0; i < elements && gives; i++) {
       const int number = type.map[i % type.count].basic;
       char value[8];
-      put_value(value, basic(number).size, hash(data_of(o, turn), (uint64_t)i));
+      put_value(value, basic(number).size, value_of(data_of(o, turn), i));
       apply(chain ? o->op : 0, element(&type, there, i), value, number);
     }
   }
