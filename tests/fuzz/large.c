@@ -165,10 +165,11 @@ static void huge_conversion(void) {
 }
 
 static void plan(int steps) {
-  const int kinds = number_option("huge", 0) ? kKinds : kHugeMessage;
+  const int huge = number_option("huge", 0);
   for (int i = 0; i < steps; i++) {
     Random random = plan_of(i, 0);
-    const int kind = below(&random, kinds);
+    const int kind = below(&random, 20) == 0 && huge ? between(&random, kHugeMessage, kHugeConversion)
+                                                     : below(&random, kHugeMessage);
     if (!step_begins(i) || left_out(kind)) continue;
     note("%s", kNames[kind]);
     if (kind == kEmpty) empty_message(&random);

@@ -16,12 +16,14 @@ enum {
   kRsend,
   kPartitioned,
   kCancelled,
+  kExchange,
   kSendModes
 };
 enum { kRecv, kIrecv, kRecvInit, kProbe, kIprobe, kMprobe, kImprobe, kCancelledFirst, kReceiveModes };
 enum { kNamed, kAnySource, kAnyTag, kAnyBoth };
-static const char* const kSendNames[] = {"Send",   "Ssend",     "Bsend", "Isend",      "Issend",
-                                         "Ibsend", "Send_init", "Rsend", "Psend_init", "a cancelled send"};
+static const char* const kSendNames[] = {"Send",    "Ssend",     "Bsend", "Isend",      "Issend",
+                                         "Ibsend",  "Send_init", "Rsend", "Psend_init", "a cancelled send",
+                                         "Sendrecv"};
 static const char* const kReceiveNames[] = {"Recv",   "Irecv",  "Recv_init", "Probe",
                                             "Iprobe", "Mprobe", "Improbe",   "a cancelled receive"};
 
@@ -88,7 +90,8 @@ static Message message_of(int i, int comm_count) {
   m.sends = below(&random, kSendModes);
   m.receives = below(&random, kReceiveModes);
   const int alone = m.source == m.target && m.sender == m.receiver;
-  if ((m.style != kNamed && (m.sends < kBsend || m.sends > kSendInit)) || (alone && m.sends > kSendInit))
+  if ((m.style != kNamed && (m.sends < kBsend || m.sends > kSendInit)) ||
+      (alone && m.sends > kSendInit && m.sends < kExchange))
     m.sends = kIsend;
   if (m.style != kNamed && m.receives == kCancelledFirst) m.receives = kIrecv;
   if (alone && m.style == kNamed) m.receives = kIrecv;
@@ -97,6 +100,7 @@ static Message message_of(int i, int comm_count) {
   if (m.sends == kPartitioned) m.rounds = between(&random, 1, 3);
   if (m.sends == kPartitioned) m.repeats /= 12;
   if (m.sends >= kPartitioned) m.tag = 20000 + i; /* of its own */
+  if (m.sends == kExchange) m.receiver = m.sender;
   m.room = m.repeats;
   return m;
 }
@@ -293,6 +297,32 @@ static void receive_cancelled(Random* own, const Message* m) {
   if (cancelled) drop_side(&side);
 }
 
+/* Both ranks send and receive, in one call. */
+static void exchange(Random* own, const Message* m) {
+  const int peer = m->source == fuzz.rank ? m->target : m->source, tag = number_of(m),
+            first = m->source == fuzz.rank, way = below(own, 3);
+  Side out = send_side(own, m), in = receive_side(own, m);
+  MPI_Request request;
+  MPI_Status status;
+  const int given = m->source == m->target ? 0 : !first, taken = m->source == m->target ? 0 : first;
+  put_elements(&out.type, out.buffer.base, 0, elements_of(m), data_of(m, given), 0);
+  if (way == 0)
+    MPI_Sendrecv_replace(out.buffer.base, out.count, out.type.type, peer, tag, peer, tag, control, &status);
+  if (way == 1)
+    MPI_Sendrecv(out.buffer.base, out.count, out.type.type, peer, tag, in.buffer.base, in.count, in.type.type,
+                 peer, tag, control, &status);
+  if (way == 2) {
+    MPI_Isendrecv(out.buffer.base, out.count, out.type.type, peer, tag, in.buffer.base, in.count,
+                  in.type.type, peer, tag, control, &request);
+    complete(own, &request, &status);
+  }
+  CHECK(status.MPI_SOURCE == peer && status.MPI_TAG == tag, "%s: source %d, tag %d", name_of(m),
+        status.MPI_SOURCE, status.MPI_TAG);
+  check_side(m, way == 0 ? taken : given, &out);
+  if (way > 0) check_side(m, taken, &in);
+  if (way == 0) drop_side(&in);
+}
+
 /* --- a step --- */
 static void send(int thread, const Message* m) {
   Random* own = &state[thread].own;
@@ -300,9 +330,18 @@ static void send(int thread, const Message* m) {
   if (m->sends == kCancelled) return cancelled_send(own, m);
   Side side = send_side(own, m);
   void* base = side.buffer.base;
-  const MPI_Datatype type = side.type.type;
+  MPI_Datatype type = side.type.type;
   const MPI_Comm comm = comm_of(m);
-  const int count = side.count, to = m->to, tag = m->tag;
+  const int to = m->to, tag = m->tag, absolute = m->sends < kSendInit && chance(own, 15);
+  int count = side.count;
+  if (absolute) { /* one element of a type that has the address */
+    MPI_Aint at = 0;
+    MPI_Get_address(base, &at);
+    MPI_Type_create_hindexed(1, &count, &at, side.type.type, &type);
+    MPI_Type_commit(&type);
+    base = MPI_BOTTOM;
+    count = 1;
+  }
   MPI_Request request = MPI_REQUEST_NULL;
   if (m->sends == kSend) MPI_Send(base, count, type, to, tag, comm);
   if (m->sends == kSsend) MPI_Ssend(base, count, type, to, tag, comm);
@@ -325,6 +364,7 @@ static void send(int thread, const Message* m) {
     return check_side(m, m->rounds - 1, &side);
   }
   if (m->sends == kSendInit) MPI_Isend(base, count, type, to, tag, comm, &request);
+  if (absolute) MPI_Type_free(&type);
   add(thread, m, side, request, NULL);
 }
 static void receive_round(int thread, const Message* m, int round, int way) {
@@ -377,6 +417,11 @@ static void walk(int thread, void* data) {
   for (int i = 0; i < message_count; i++) {
     const Message* m = &messages[i];
     if (!step_begins(i)) continue;
+    if (m->sends == kExchange) {
+      if ((m->source == fuzz.rank || m->target == fuzz.rank) && m->sender == thread)
+        exchange(&state[thread].own, m);
+      continue;
+    }
     const int sends = m->source == fuzz.rank && m->sender == thread,
               receives = m->target == fuzz.rank && m->receiver == thread;
     const int first = sends && receives && m->style == kNamed;
