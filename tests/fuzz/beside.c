@@ -31,15 +31,19 @@ static void poll(void) {
   while (!atomic_load(&stop)) MPI_Iprobe(MPI_ANY_SOURCE, 77, polled, &found, MPI_STATUS_IGNORE);
 }
 static int bytes_of_send(int i) {
-  Random random = plan_of(fuzz_step, 1000 + i);
+  Random shape = plan_of(fuzz_step, 999), random = plan_of(fuzz_step, 1000 + i);
+  if (chance(&shape, 60)) return between(&shape, 30000, 64000); /* all alike, copied in pieces */
   return chance(&random, 70) ? between(&random, 500, 66000) : between(&random, 0, 600);
 }
 static void cancel_some(int rounds, int count, int to) {
   MPI_Request requests[kSends];
   char kept[kSends];
-  for (int i = 0; i < count; i++) fill(sent[i], (size_t)bytes_of_send(i), (uint64_t)i);
+  Random own = own_of(fuzz_step, 2);
+
   for (int round = 0; round < rounds; round++) {
     for (int i = 0; i < count; i++) MPI_Isend(sent[i], bytes_of_send(i), MPI_BYTE, to, 5, comm, &requests[i]);
+    for (volatile int i = below(&own, 2) ? below(&own, 20000) : 0; i > 0; i--)
+      ;
     for (int i = 0; i < count; i++) MPI_Cancel(&requests[i]);
     for (int i = 0; i < count; i++) {
       MPI_Status status;
@@ -69,8 +73,7 @@ static void take_the_others(int rounds, int count, int from) {
       MPI_Get_count(&status, MPI_BYTE, &bytes);
       CHECK(bytes == bytes_of_send(i), "send %d of %d was not cancelled, and %d bytes come, not %d", i, count,
             bytes, bytes_of_send(i));
-      fill(sent[0], (size_t)bytes, (uint64_t)i);
-      CHECK(!memcmp(sent[0], received, (size_t)bytes), "send %d of %d brings wrong data", i, count);
+      CHECK(!memcmp(sent[i], received, (size_t)bytes), "send %d of %d brings wrong data", i, count);
     }
     int more = 0;
     MPI_Iprobe(from, 5, comm, &more, MPI_STATUS_IGNORE);
@@ -80,12 +83,14 @@ static void take_the_others(int rounds, int count, int from) {
 }
 static void cancels(int thread, void* data) {
   Random random = plan_of(fuzz_step, 1);
-  const int rounds = between(&random, 1, 40), count = between(&random, 1, kSends), peer = fuzz.rank ^ 1;
+  const int few = chance(&random, 40), count = few ? between(&random, 1, 8) : between(&random, 20, kSends),
+            rounds = between(&random, 1, few ? 500 : 150), peer = fuzz.rank ^ 1;
   (void)data;
   if (thread == 1) {
     poll();
     return;
   }
+  for (int i = 0; i < count; i++) fill(sent[i], (size_t)bytes_of_send(i), (uint64_t)i);
   if (peer < fuzz.size && fuzz.rank % 2 == 0) cancel_some(rounds, count, peer);
   if (peer < fuzz.size && fuzz.rank % 2 == 1) take_the_others(rounds, count, peer);
   atomic_store(&stop, 1);

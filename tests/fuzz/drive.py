@@ -35,6 +35,7 @@ import seed as test_seed  # noqa: E402
 BUILD = pathlib.Path(os.environ.get("CLUMP_BUILD", "build/release")).resolve()
 BIN = BUILD / "bin"
 LIMIT = 60  # seconds of a batch, which takes few
+ALONE = 20  # seconds of a seed alone
 SHRINKING = 120  # seconds for a smaller plan
 TRIES = 3  # how often a smaller plan has to pass before it counts as passing
 
@@ -108,7 +109,7 @@ class Run(NamedTuple):
         first = []
         if "fast=1" in self.words:  # beside a program that was linked with -ffast-math
             first = ["-n", "1", str(BIN / "fuzz_rounding_fast"), *words, ":"]
-        return [str(BIN / "mpiexec"), *self.options, "--timeout", str(LIMIT), *first, "-n", str(self.ranks), *program]
+        return [str(BIN / "mpiexec"), *self.options, "--timeout", str(LIMIT if self.seeds > 1 else ALONE), *first, "-n", str(self.ranks), *program]
 
 
 class Result(NamedTuple):
