@@ -19,7 +19,7 @@ static void use(int target) {
   long before = -1;
   if (!all) CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, win));
   CHECK_OK(MPI_Fetch_and_op(&one, &before, MPI_LONG, target, 0, MPI_SUM, win));
-  if (!all) CHECK_OK(MPI_Win_unlock(target, win));
+  CHECK_OK(all ? MPI_Win_flush(target, win) : MPI_Win_unlock(target, win));
 }
 
 static void* first(void* unused) {
