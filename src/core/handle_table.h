@@ -205,6 +205,7 @@ class HandleTable {
   [[gnu::always_inline]] void give_back(std::intptr_t value) {
     const std::uint32_t index = index_of(value);
     Slot* const slot = slot_at(index);
+    if (slot == nullptr) __builtin_unreachable();  // the value is a handle
     end_generation(*slot);
     slot->next_free = first_free_;
     first_free_ = index;
