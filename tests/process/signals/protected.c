@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, NUMBERS = 200000, BYTES = NUMBERS * 8, ROUNDS = 10 };
+enum { PAGE = 4096, BYTES = 480000, ROUNDS = 2 };
 
 static char* area;
 static volatile int faults, wrong;
