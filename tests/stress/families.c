@@ -151,7 +151,8 @@ static void windows(Thread* me) {
   long before = -1;
   int target = random_below(&me->own, stress_size);
   MPI_Request request;
-  MPI_Rput(&one, 1, MPI_LONG, target, 1 + me->number, 1, MPI_LONG, shared_win, &request);
+  const MPI_Aint place = 1 + (MPI_Aint)stress_rank * kThreads + me->number; /* of this thread alone */
+  MPI_Rput(&one, 1, MPI_LONG, target, place, 1, MPI_LONG, shared_win, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   MPI_Fetch_and_op(&one, &before, MPI_LONG, target, 0, MPI_SUM, shared_win);
   MPI_Win_flush(target, shared_win);
@@ -240,8 +241,8 @@ static void make_shared(void) {
   char name[64];
   MPI_Comm_dup(MPI_COMM_WORLD, &shared_comm);
   MPI_Comm_set_errhandler(shared_comm, MPI_ERRORS_RETURN);
-  MPI_Win_allocate((1 + kThreads) * sizeof *base, sizeof *base, MPI_INFO_NULL, MPI_COMM_WORLD, &base,
-                   &shared_win);
+  MPI_Win_allocate((MPI_Aint)sizeof *base * (1 + stress_size * kThreads), sizeof *base, MPI_INFO_NULL,
+                   MPI_COMM_WORLD, &base, &shared_win);
   *base = 0;
   MPI_Win_allocate(sizeof *base, sizeof *base, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &lock_win);
   *base = 0;
