@@ -43,7 +43,7 @@ static void cancel_some(int rounds, int count, int to) {
   for (int round = 0; round < rounds; round++) {
     for (int i = 0; i < count; i++) MPI_Isend(sent[i], bytes_of_send(i), MPI_BYTE, to, 5, comm, &requests[i]);
     for (volatile int i = below(&own, 2) ? below(&own, 20000) : 0; i > 0; i--)
-      ;
+      ; /* so that some are on their way */
     for (int i = 0; i < count; i++) MPI_Cancel(&requests[i]);
     for (int i = 0; i < count; i++) {
       MPI_Status status;
