@@ -84,7 +84,7 @@ static void take_the_others(int rounds, int count, int from) {
 static void cancels(int thread, void* data) {
   Random random = plan_of(fuzz_step, 1);
   const int few = chance(&random, 40), count = few ? between(&random, 1, 8) : between(&random, 20, kSends),
-            rounds = between(&random, 1, few ? 500 : 150), peer = fuzz.rank ^ 1;
+            rounds = between(&random, 1, few ? 200 : 30), peer = fuzz.rank ^ 1;
   (void)data;
   if (thread == 1) {
     poll();

@@ -39,7 +39,7 @@ ALONE = 20  # seconds of a seed alone
 SHRINKING = 120  # seconds for a smaller plan
 TRIES = 3  # how often a smaller plan has to pass before it counts as passing
 
-PARTS = {"p2p": 5, "coll": 5, "rma": 10, "files": 5, "cycle": 15, "threads": 3, "beside": 3, "errors": 10, "rounding": 8, "large": 3, "sessions": 4}
+PARTS = {"p2p": 5, "coll": 5, "rma": 10, "files": 5, "cycle": 15, "threads": 3, "beside": 2, "errors": 10, "rounding": 8, "large": 3, "sessions": 4}
 REDUCING = {"coll", "rounding"}
 # Parts that are about threads of ranks: --seed refuses these.
 WITHOUT_SEED = {"threads", "beside"}
