@@ -261,7 +261,7 @@ static long shared_kilobytes(void) {
   return kilobytes;
 }
 static void no_room(void) {
-  enum { kTries = 150, kMostKilobytes = 300 };
+  enum { kTries = 400, kFirst = 100, kMostKilobytes = 1000 };
   struct rlimit was, limited;
   long before = 0;
   signal(SIGXFSZ, SIG_IGN);
@@ -270,7 +270,7 @@ static void no_room(void) {
   limited = (struct rlimit){1 << 20, was.rlim_max};
   setrlimit(RLIMIT_FSIZE, &limited);
   MPI_Barrier(comm);
-  for (int i = -10; i < kTries; i++) {
+  for (int i = -kFirst; i < kTries; i++) {
     MPI_Win win;
     void* memory = NULL;
     if (i == 0) before = shared_kilobytes();

@@ -9,6 +9,9 @@
 #include "data.h"
 
 enum { kMostSlots = 6, kEpoch = 6, kLongest = 6 << 20 };
+/* Kinds of epochs: a busy one begins collective accesses of whole regions, each with other hints than the one
+ * before. */
+enum { kOverlapping, kOrdered, kPipe, kBusy, kExternal, kUsual };
 enum { kAt, kPointer, kAtAll, kAll, kIat, kI, kIatAll, kIall, kSplitAt, kSplit, kForms };
 static const char* const kNames[] = {"_at", "",         "_at_all", "_all",          "i_at",
                                      "i",   "i_at_all", "i_all",   "_at_all_begin", "_all_begin"};
@@ -146,6 +149,13 @@ static void call(int form, int reads, MPI_Offset at, const Side* side, MPI_Statu
     TWO(write_all_end(file, b, s), read_all_end(file, b, s));
   }
 }
+static const char* call_name(int form, int reads) {
+  static _Thread_local char name[60];
+  const int begun = kNames[form][0] == 'i';
+  snprintf(name, sizeof name, "MPI_File_%s%s%s", begun ? "i" : "", reads ? "read" : "write",
+           kNames[form] + begun);
+  return name;
+}
 static void access_once(Random* own, int form, int reads, long first, int count, uint64_t data) {
   const int pointer = form == kPointer || form == kAll || form == kI || form == kIall || form == kSplit;
   const Pattern pattern = {1, {view.basic, 0}, basic(view.basic).size};
@@ -157,9 +167,7 @@ static void access_once(Random* own, int form, int reads, long first, int count,
               .known = (long)count * view.per};
   MPI_Status status;
   MPI_Offset after = -1;
-  char what[60];
-  snprintf(what, sizeof what, "MPI_File_%s%s%s", kNames[form][0] == 'i' ? "i" : "", reads ? "read" : "write",
-           kNames[form] + (kNames[form][0] == 'i'));
+  const char* what = call_name(form, reads);
   a.side = side_of(own, &pattern, count * view.per);
   if (!reads) put_elements(&a.side.type, a.side.buffer.base, 0, a.known, data, 0);
   for (long i = 0; i < a.known && reads; i++)
@@ -204,8 +212,8 @@ static void step(int i, int begin, int reads, Random* own) {
     MPI_File_set_info(file, info);
     MPI_Info_free(&info);
   }
-  note("%s%s, %d x %s etypes, external %d", reads ? "read" : "write", kNames[form], view.slots,
-       view.per > 1 ? "long" : "short", external);
+  note("%s, %d of %d slots of %d bytes, external %d", call_name(form, reads), view.mine, view.slots,
+       view.bytes, external);
   for (int rank = 0; rank < fuzz.size; rank++) {
     Random range = plan_of(i, 100 + rank);
     View theirs = view_of(begin, rank, reads);
@@ -337,16 +345,21 @@ static void through_pipe(Random* random) {
 
 static void epoch(int begin, int end, Random* random) {
   Random own = own_of(begin, 2);
-  const int kind = below(random, 12), reads = begin > 0 && chance(random, 45), atomic = chance(random, 10);
+  const int drawn = below(random, 12),
+            kind = drawn <= kPipe ? drawn
+                   : drawn <= 4   ? kBusy
+                   : drawn <= 6   ? kExternal
+                                  : kUsual,
+            reads = begin > 0 && chance(random, 45), atomic = chance(random, 10);
   int chosen = 0;
   for (int i = begin; i < end; i++) chosen += step_begins(i);
   if (!chosen || left_out(kind)) return;
   fuzz_step = begin;
-  if (kind == 0) return overlapping(begin);
-  if (kind == 5) through_pipe(random);
-  if (kind == 1) return ordered(begin, &own);
-  external = chance(random, 20) && !left_out(3);
-  busy = kind == 2 || kind == 4;
+  if (kind == kOverlapping) return overlapping(begin);
+  if (kind == kPipe) return through_pipe(random);
+  if (kind == kOrdered) return ordered(begin, &own);
+  external = kind == kExternal;
+  busy = kind == kBusy;
   view = view_of(begin, fuzz.rank, reads);
   region = (!busy && chance(random, 80) ? 20000 : 100000) / view.bytes;
   MPI_File_set_atomicity(file, atomic);
