@@ -70,6 +70,7 @@ class Request : public Operation {
     kFile,             ///< a read whose data functions of the program convert
     kPartitionedSend,  ///< mpiexec --check looks at the partitions
     kChecked,          ///< mpiexec --check looks at the whole operation
+    kComputes,         ///< threads that compute for the owner leave floating-point exceptions to it
   };
 
   Request() = default;

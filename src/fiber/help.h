@@ -9,6 +9,8 @@
 // last. So in repeated exchanges the same core accesses the same half of a buffer, which stays in its cache;
 // memory that another core has just written is ten times slower than the core's own.
 //
+// A helper computes as the owner does (fiber/float_control.h), and leaves it the exceptions that it has met.
+//
 // The synchronisation is inline, so that sanitizers see it: they do not look into libclump_host.so.
 #pragma once
 
@@ -22,6 +24,7 @@
 
 #include "base/counter.h"
 #include "base/types.h"
+#include "fiber/float_control.h"
 
 namespace clump::fiber {
 
@@ -38,7 +41,8 @@ class alignas(64) LoopRange {
 
   /// Called by the owner, when the work is described and the last part of the previous work is done.
   void publish(std::uint32_t parts, std::uint32_t near) noexcept {
-    done_.store(0, std::memory_order_relaxed);  // ordered by the release of the tickets
+    done_.store(0, std::memory_order_relaxed);  // ordered by the release of the tickets, as the next one
+    met_.store(0, std::memory_order_relaxed);
     // release: pairs with the acquire in claim_front() and claim_back().
     tickets_.store(std::uint64_t{parts} << 2 * kBits | near, std::memory_order_release);
   }
@@ -62,6 +66,14 @@ class alignas(64) LoopRange {
     done_.fetch_add(parts, std::memory_order_release);  // release: pairs with the acquire in done()
   }
   std::uint32_t done() const noexcept { return done_.load(std::memory_order_acquire); }
+  /// Adds floating-point exceptions that were met in a part. Called by a helper, before add_done().
+  void add_met(std::uint32_t exceptions) noexcept {
+    // relaxed: ordered by add_done(). Most parts meet what others have met before.
+    if ((exceptions & ~met_.load(std::memory_order_relaxed)) != 0)
+      met_.fetch_or(exceptions, std::memory_order_relaxed);
+  }
+  /// Called by the owner, when all parts are done.
+  std::uint32_t met() const noexcept { return met_.load(std::memory_order_relaxed); }
 
  private:
   static constexpr int kBits = 21;
@@ -87,6 +99,7 @@ class alignas(64) LoopRange {
 
   std::atomic<std::uint64_t> tickets_{0};
   std::atomic<std::uint32_t> done_{0};
+  std::atomic<std::uint32_t> met_{0};  ///< written by helpers, read by the owner
 };
 
 /// A place on the board. Its memory is never freed, and only a ticket gives the right to access what is in
@@ -102,13 +115,21 @@ struct SharedLoop {
   alignas(64) std::atomic<bool (*)(SharedLoop&, int half)> enter{nullptr};
   void (*run)(const std::byte* body, std::uint32_t part) = nullptr;
   std::uint32_t parts = 0;
+  FloatControl control;  ///< the owner's
   alignas(8) std::byte body[40] = {};
 
   LoopRange halves[2];
 
   /// Half 0 counts from the first part up, half 1 from the last part down.
   void run_part(int half, std::uint32_t number) { run(body, half == 0 ? number : parts - 1 - number); }
+  /// The same for a thread that is not the owner, which has claimed the part.
+  void help_with_part(int half, std::uint32_t number) {
+    const ComputeAs owner(control);
+    run_part(half, number);
+    halves[half].add_met(owner.met());
+  }
 };
+static_assert(offsetof(SharedLoop, halves) == 128);  // the description is one cache line
 
 constexpr int kLoops = 16;
 
@@ -142,8 +163,9 @@ inline std::uint32_t take_rest(SharedLoop& offer, int half) {
 
 /// The same for a half at which other threads work, which may be slow or may lose their core. It waits for
 /// `patience` before it takes a part, because the parts' data are likely to be in their cache and not in this
-/// core's.
-inline std::uint32_t finish(SharedLoop& offer, int half, Clock::duration patience) {
+/// core's. `run_part`: run_part() of the owner, help_with_part() of a helper.
+inline std::uint32_t finish(SharedLoop& offer, int half, Clock::duration patience,
+                            void (SharedLoop::*run_part)(int half, std::uint32_t number)) {
   std::uint32_t mine = 0;
   auto since = Clock::now();
   Clock::duration left = patience;
@@ -158,7 +180,7 @@ inline std::uint32_t finish(SharedLoop& offer, int half, Clock::duration patienc
     } else if (now - since >= left) {
       const std::uint32_t number = offer.halves[half].claim_back();
       if (number == LoopRange::kNone) break;
-      offer.run_part(half, number);
+      (offer.*run_part)(half, number);
       ++mine;
       since = Clock::now();
       left /= 2;
@@ -180,25 +202,33 @@ inline bool enter(SharedLoop& offer, int half) {
   LoopRange& own = offer.halves[half];
   if (own.progress() == LoopRange::kNone) return false;
   const auto begin = Clock::now();
+  std::uint32_t number = own.claim_front();
+  if (number == LoopRange::kNone) return false;
   std::uint32_t mine = 0;
-  for (std::uint32_t number; mine < kPartsPerVisit && (number = own.claim_front()) != LoopRange::kNone;
-       ++mine)
-    offer.run_part(half, number);
-  if (mine == 0) return false;
+  {
+    // The part that was claimed gives access to the description, and so does each until add_done().
+    const ComputeAs owner(offer.control);
+    do offer.run_part(half, number);
+    while (++mine < kPartsPerVisit && (number = own.claim_front()) != LoopRange::kNone);
+    own.add_met(owner.met());
+  }
   own.add_done(mine);
   if (mine == kPartsPerVisit) return true;
   // This half is done, but perhaps not the work: the threads at the other half may have lost their core.
-  if (const std::uint32_t others = finish(offer, 1 - half, patience(Clock::now() - begin, mine)); others > 0)
+  if (const std::uint32_t others =
+          finish(offer, 1 - half, patience(Clock::now() - begin, mine), &SharedLoop::help_with_part);
+      others > 0)
     offer.halves[1 - half].add_done(others);
   return true;
 }
 
 /// Does the owner's part of the work, when `offer.body` and `offer.run` are set.
-inline void run_loop(SharedLoop& offer, int half, std::uint32_t parts) {
+inline void run_loop(SharedLoop& offer, int half, std::uint32_t parts, FloatControl control) {
   const std::uint32_t here = half == 0 ? (parts + 1) / 2 : parts / 2;
   LoopRange& own = offer.halves[half];
   LoopRange& other = offer.halves[1 - half];
   offer.parts = parts;
+  offer.control = control;
   offer.enter.store(&enter, std::memory_order_relaxed);  // by release in show()
   own.publish(here, 1);                                  // the first part is the owner's already
   other.publish(parts - here, 0);
@@ -209,23 +239,29 @@ inline void run_loop(SharedLoop& offer, int half, std::uint32_t parts) {
   for (std::uint32_t number = 0; number != LoopRange::kNone; number = own.claim_front(), ++mine)
     offer.run_part(half, number);
   // If no helper came the last time, the owner waits for none.
-  mine += offer.helped ? finish(offer, 1 - half, patience(Clock::now() - begin, mine))
+  mine += offer.helped ? finish(offer, 1 - half, patience(Clock::now() - begin, mine), &SharedLoop::run_part)
                        : take_rest(offer, 1 - half);
   hide(offer);
   for (unsigned moments = 0; own.done() + other.done() + mine != parts; ++moments) wait_a_moment(moments);
   offer.helped = mine != parts;
   offer.parts_offered.add(parts);
   offer.parts_done_by_owner.add(mine);
+  const std::uint32_t exceptions = own.met() | other.met();
   offer.taken.store(false, std::memory_order_release);  // release: pairs with the acquire in take_loop()
+  if (exceptions != 0) meet(exceptions);
 }
 
 }  // namespace detail
 
+/// Whether parts compute with floating-point numbers. If not, helpers need not do it as the owner does.
+enum class Computes : bool { kNo, kYes };
+
 /// Calls body(0), ..., body(parts - 1), in any order and in several threads at once, and returns when all are
 /// done. Parts are short (tens of microseconds at most), independent, and never wait or fail; threads of
-/// control of other ranks may run them. Any thread; waits only for parts that a helper has begun.
+/// control of other ranks may run them, and round as the caller does. Any thread; waits only for parts that a
+/// helper has begun.
 template <typename Body>
-void do_together(std::uint32_t parts, const Body& body) {
+void do_together(std::uint32_t parts, const Body& body, Computes computes = Computes::kYes) {
   static_assert(std::is_trivially_copyable_v<Body> && sizeof(Body) <= sizeof(detail::SharedLoop::body));
   int half = 0;
   detail::SharedLoop* offer = parts > 1 && parts <= kMostParts ? detail::take_loop(half) : nullptr;
@@ -239,7 +275,8 @@ void do_together(std::uint32_t parts, const Body& body) {
   offer->run = [](const std::byte* copy, std::uint32_t part) {
     (*reinterpret_cast<const Body*>(copy))(part);
   };
-  detail::run_loop(*offer, half, parts);
+  detail::run_loop(*offer, half, parts,
+                   computes == Computes::kYes ? FloatControl::here() : FloatControl::none());
 }
 
 /// Wakes up to `most` workers and helpers that sleep, so that they help. For work that takes much longer than

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cfenv>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -71,6 +72,50 @@ TEST(HelpTest, ThoseWhoWaitCome) {
   for (; rounds < 100'000 && helpers.came() < 100; ++rounds) do_together(64, Increment{numbers.data(), 1024});
   EXPECT_GE(helpers.came(), 100);
   EXPECT_EQ(std::count(numbers.begin(), numbers.end(), rounds), 64 * 1024);
+}
+
+// A helper computes as the owner does, and the owner meets what it has met.
+TEST(HelpTest, HelpersComputeAsTheOwner) {
+  struct State {
+    std::thread::id owner;
+    std::atomic<int> by_helpers{0}, upward{0};
+  } state{std::this_thread::get_id()};
+  struct Body {
+    State* state;
+    void operator()(std::uint32_t) const {
+      const bool helps = std::this_thread::get_id() != state->owner;
+      if (std::fegetround() == FE_UPWARD) state->upward.fetch_add(1);
+      if (helps) {
+        const volatile double zero = 0;
+        const volatile double result = 1 / zero;
+        static_cast<void>(result);
+        state->by_helpers.fetch_add(1);
+      }
+    }
+  };
+  std::atomic<bool> over{false};
+  std::thread helper([&] {
+    std::feclearexcept(FE_ALL_EXCEPT);
+    while (!over.load()) {
+      if (!help()) std::this_thread::yield();
+      ASSERT_EQ(std::fegetround(), FE_TONEAREST);
+      ASSERT_EQ(std::fetestexcept(FE_DIVBYZERO), 0);
+    }
+  });
+  std::fesetround(FE_UPWARD);
+  std::feclearexcept(FE_ALL_EXCEPT);
+  int parts = 0;
+  for (; parts < 64 * 100'000 && state.by_helpers.load() == 0; parts += 64) {
+    EXPECT_EQ(std::fetestexcept(FE_DIVBYZERO), 0);
+    do_together(64, Body{&state});
+  }
+  EXPECT_GT(state.by_helpers.load(), 0);
+  EXPECT_EQ(state.upward.load(), parts);
+  EXPECT_NE(std::fetestexcept(FE_DIVBYZERO), 0);
+  std::fesetround(FE_TONEAREST);
+  std::feclearexcept(FE_ALL_EXCEPT);
+  over = true;
+  helper.join();
 }
 
 // A helper that holds a part and loses its core: nobody takes that part from it, all others are done

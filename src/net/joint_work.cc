@@ -82,10 +82,10 @@ void joint_copy(const datatype::Layout& to, const datatype::Layout& from, Count 
   if (to.type->is_dense() && from.type->is_dense() && datatype::is_streamed_alone(2 * bytes)) {
     const StreamPart stream{static_cast<std::byte*>(to.base) + offset,
                             static_cast<const std::byte*>(from.base) + offset, parts};
-    return fiber::do_together(parts.count, stream);
+    return fiber::do_together(parts.count, stream, fiber::Computes::kNo);
   }
   const Whole whole{to, from, offset};
-  fiber::do_together(parts.count, CopyPart{&whole, parts});
+  fiber::do_together(parts.count, CopyPart{&whole, parts}, fiber::Computes::kNo);
 }
 
 void joint_pack(std::span<std::byte> out, const datatype::Layout& from, Count offset) {

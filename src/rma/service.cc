@@ -159,6 +159,7 @@ void IncomingOperation::work() {
         before =
             std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(n * element_->extent()));
       const auto op = static_cast<datatype::PredefinedOp>(header_.op);
+      const fiber::ComputeAs owner(window_.control);
       static_cast<void>(
           direct_combine(own, place_, header_.offset,
                          {*element_, op, datatype::kernel(op, *element_), data_.get(), before.get()}));

@@ -23,6 +23,7 @@
 #include "core/window.h"
 #include "datatype/datatype.h"
 #include "datatype/reduce.h"
+#include "fiber/float_control.h"
 #include "rma/window_map.h"
 
 namespace clump::p2p {
@@ -75,6 +76,8 @@ class Window final : public core::Window {
   const Target& target(int rank) const { return targets_[static_cast<std::size_t>(rank)]; }
   const int flavor;
   const base::Ref<core::Comm> comm;  ///< the window's own, which no program sees
+  /// As the thread that makes it computes, so do threads that combine for ranks of other hosts (service.cc).
+  const fiber::FloatControl control = fiber::FloatControl::here();
   // The values of attributes, whose addresses the program gets.
   MPI_Aint size_attribute = 0;
   int unit_attribute = 0, flavor_attribute = 0, model_attribute = MPI_WIN_UNIFIED;

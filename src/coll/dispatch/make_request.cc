@@ -14,6 +14,7 @@ std::unique_ptr<CollectiveRequest> make_request(core::Comm& comm, const Call& ca
     if (auto request = TeamRequest::make(comm, call, kind)) return request;
   auto request = std::make_unique<ScheduleRequest>(
       comm, call.reduction != nullptr ? *call.reduction : Reduction(), kind);
+  if (call.reduction != nullptr) request->will_combine(*call.reduction->op, *call.send.type);
   if (check != nullptr) request->check_first(std::move(check));
   write(request->schedule(), call);
   return request;

@@ -1,5 +1,6 @@
 #include "coll/schedule/collective_request.h"
 
+#include "coll/select/choose.h"
 #include "core/rank.h"
 
 namespace clump::coll {
@@ -13,6 +14,18 @@ CollectiveRequest::CollectiveRequest(core::Comm& comm, Kind kind)
 
 void CollectiveRequest::keep(const datatype::Datatype& type) {
   if (!type.is_predefined()) kept_.emplace_back(&type);
+}
+
+void CollectiveRequest::will_combine(const core::Op& op, const datatype::Datatype& type) {
+  if (!op.is_predefined() || !has_floats(type)) return;
+  computes_ = true;
+  kind = Request::Kind::kComputes;
+}
+
+void CollectiveRequest::ask(bool) {
+  // relaxed: ordered by the completion.
+  if (const std::uint32_t exceptions = met_.exchange(0, std::memory_order_relaxed); exceptions != 0)
+    fiber::meet(exceptions);
 }
 
 base::Status CollectiveRequest::start() {

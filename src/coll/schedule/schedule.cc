@@ -159,6 +159,7 @@ base::Status Schedule::run() {
 void Schedule::start(Listener* listener) {
   listener_ = listener;
   status_ = unusable_;
+  met_ = 0;
   position_ = unusable_.ok() ? 0 : steps_.size();
   if (slots_ != nullptr) return;
   slot_count_ = widest_round();
@@ -184,8 +185,7 @@ bool Schedule::advance() {
       if (step.kind == Step::Kind::kCopy) {
         copy_now(step.first, step.second);
       } else if (step.kind == Step::Kind::kCombine) {
-        reduction_.op->apply(step.first.base, step.second.base, step.second.count, *step.second.type,
-                             reduction_.handle);
+        combine_now(step);
       } else if (step.kind == Step::Kind::kAct) {
         const base::Status done = actions_[static_cast<std::size_t>(step.first.count)]();
         if (status_.ok()) status_ = done;
@@ -268,6 +268,13 @@ void Schedule::copy_now(const Layout& to, const Layout& from) {
         base::fail(MPI_ERR_TRUNCATE,
                    "rank {} passes a block of {} bytes to send to itself, but one of {} bytes to receive it",
                    rank_, from.bytes(), to.bytes());
+}
+
+void Schedule::combine_now(const Step& step) {
+  const fiber::ComputeAs owner(control_);
+  reduction_.op->apply(step.first.base, step.second.base, step.second.count, *step.second.type,
+                       reduction_.handle);
+  met_ |= owner.met();
 }
 
 void Schedule::check_received(const Step& step, const core::Result& result) {

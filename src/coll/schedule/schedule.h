@@ -29,6 +29,7 @@
 #include "core/comm.h"
 #include "core/op.h"
 #include "datatype/datatype.h"
+#include "fiber/float_control.h"
 #include "p2p/p2p.h"
 
 namespace clump::coll {
@@ -124,6 +125,10 @@ class Schedule {
   /// Takes the steps that can be taken now. True when everything is done; false when a round is in flight,
   /// whose end may have come before this returns: then the schedule may be advanced, done or gone already.
   bool advance();
+  /// Before start(): operands are combined as by a thread with this control.
+  void compute_as(fiber::FloatControl control) { control_ = control; }
+  /// The floating-point exceptions that were met in combining since start(), for fiber::meet().
+  std::uint32_t met() const { return met_; }
   int tag() const { return tag_; }
   /// After advance() returned true: the first failure, if any.
   base::Status status() const { return status_; }
@@ -161,6 +166,7 @@ class Schedule {
   void wait_for_round();
   void end_round();
   void copy_now(const Layout& to, const Layout& from);
+  void combine_now(const Step& step);
   void check_received(const Step& step, const core::Result& result);
   int peer_of(int rank) const;
   const char* group() const { return is_inter() ? "remote rank" : "rank"; }
@@ -192,6 +198,8 @@ class Schedule {
   std::size_t position_ = 0;   // of the next step; a round in flight is right before it
   std::size_t in_flight_ = 0;  // operations of that round, in slots_[0...]
   Listener* listener_ = nullptr;
+  fiber::FloatControl control_ = fiber::FloatControl::none();  // of a run without a listener: the caller's
+  std::uint32_t met_ = 0;
   // Operations of the round that have not ended; one more while the round is being begun.
   std::atomic<std::size_t> outstanding_{0};
   base::Status status_;

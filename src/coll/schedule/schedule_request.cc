@@ -15,13 +15,17 @@ void ScheduleRequest::check_first(std::unique_ptr<Check> check) {
   if (check_ != nullptr && check_->has_buffers()) kind = Request::Kind::kChecked;
 }
 
-void ScheduleRequest::ask(bool) {
+void ScheduleRequest::ask(bool keep) {
+  CollectiveRequest::ask(keep);
+  if (check_ == nullptr || !check_->has_buffers()) return;
   if (result.error != MPI_SUCCESS) return;
   result.error = check_->give_back().code();
 }
 
 void ScheduleRequest::begin() {
   if (calls_user()) comm->owner.callbacks.expect(1);
+  note_control();
+  schedule_.compute_as(control());
   checking_ = check_ != nullptr;
   if (checking_) [[unlikely]]
     check_->start(*this);
@@ -45,6 +49,7 @@ void ScheduleRequest::run() {
 
 void ScheduleRequest::end(base::Status status) {
   if (calls_user()) comm->owner.callbacks.expect(-1);
+  add_met(schedule_.met());
   result.error = status.code();
   complete();
 }

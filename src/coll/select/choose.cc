@@ -25,7 +25,10 @@ bool needs_one_order(const core::Comm& comm, const Reduction& reduction, const d
                       (comm.wishes && comm.wishes->reproducible);
   if (!wanted) [[likely]]
     return false;
-  if (!reduction.op->is_predefined() || !type.is_basic()) return true;
+  return !reduction.op->is_predefined() || !type.is_basic() || has_floats(type);
+}
+
+bool has_floats(const datatype::Datatype& type) {
   switch (type.kind()) {
     case datatype::Class::kFloating:
     case datatype::Class::kComplex:

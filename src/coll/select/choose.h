@@ -13,6 +13,8 @@ Algorithm choose(const core::Comm& comm, Collective collective, const Situation&
 /// Whether the operands of a reduction must be combined in one order, whatever the placement: if that is
 /// wanted, and the order makes a difference.
 bool needs_one_order(const core::Comm& comm, const Reduction& reduction, const datatype::Datatype& type);
+/// Whether elements of a type that a predefined operation is defined on are, or have, floating-point numbers.
+bool has_floats(const datatype::Datatype& type);
 /// The operation begins: counts it, and tells the observer. By a thread of the communicator's rank.
 void note(const core::Comm& comm, Collective collective, Algorithm algorithm, Count bytes);
 

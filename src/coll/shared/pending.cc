@@ -106,7 +106,10 @@ void PendingCollective::do_part(ArgumentSlot& member, int group) {
     else if (!exchanges_ && buffers->is_asked(peer))
       buffers->judge(peer, slots_[peer].operation->transfer_);
   }
-  exchanges_ ? exchange(member) : work(member, &reduction_);
+  if (exchanges_) return exchange(member);
+  const fiber::ComputeAs owner(member.operation->control());
+  work(member, &reduction_);
+  member.operation->add_met(owner.met());
 }
 
 /// The other one's buffers are not looked at, so it may go on already.
@@ -116,7 +119,9 @@ void PendingCollective::exchange(ArgumentSlot& member) {
   const bool gives = filled_[rank] != nullptr;
   transfer.copy_local();
   if (transfer.receives()) {
+    const fiber::ComputeAs owner(member.operation->control());
     transfer.receive_from(*filled_[peer], rank, member.operation->combining());
+    member.operation->add_met(owner.met());
     owner_.pair_buffers_->read(peer, *filled_[peer], gives);
   }
   complete(member.group->number);

@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cfenv>
+#include <limits>
 #include <memory>
 #include <string>
 #include <thread>
@@ -134,6 +137,41 @@ TEST_P(Nonblocking, ManyAtOnce) {
       }
     }
   });
+}
+
+// All work is done by a thread that rounds to nearest, for ranks that round upward and ask for exceptions.
+TEST_P(Nonblocking, ComputeAsTheirRanks) {
+  const Shape shape = GetParam();
+  const core::Op sum(MPI_SUM);
+  Job job(shape.ranks, shape.homes());
+  job.keep_tasks(shape.workers);
+  std::atomic<bool> over = false;
+  std::thread worker([&] {
+    while (!over.load())
+      for (int home = 0; home < shape.workers; ++home) job.run_left(home);
+    EXPECT_EQ(std::fegetround(), FE_TONEAREST);
+    EXPECT_EQ(std::fetestexcept(FE_OVERFLOW), 0);
+  });
+  job.run([&](core::Comm& comm) {
+    std::fesetround(FE_UPWARD);
+    std::feclearexcept(FE_ALL_EXCEPT);
+    const int count = 9000;
+    std::vector<double> in(count, comm.rank == 0 ? 1.0 : 1e-30), out(count);
+    const Layout from{in.data(), count, datatype::predefined(MPI_DOUBLE)}, to{out.data(), count, from.type};
+    const Reduction reduction{&sum, MPI_DOUBLE};
+    for (const bool overflows : {false, true}) {
+      if (overflows) std::ranges::fill(in, std::numeric_limits<double>::max());
+      const Operation operation = begun(comm, Call::allreduce(reduction, from, to));
+      while (!operation->completion.done()) std::this_thread::yield();
+      ASSERT_TRUE(operation->is_to_be_asked());
+      operation->ask(false);
+      EXPECT_EQ(std::ranges::count_if(out, [](double value) { return value > 1; }), count);
+      // Each rank is told what was met in its own part.
+      EXPECT_EQ(std::fetestexcept(FE_OVERFLOW) != 0, overflows);
+    }
+  });
+  over = true;
+  worker.join();
 }
 
 // Ranks do what was left for their homes, until they are done; some are late, and others go on with their

@@ -30,6 +30,7 @@ std::unique_ptr<TeamRequest> TeamRequest::make(core::Comm& comm, const Call& cal
   if (call.collective != Collective::kNeighbours)
     note(comm, call.collective, Algorithm::kShmNonblocking, call.bytes);
   std::unique_ptr<TeamRequest> made(new TeamRequest(comm, *team, reduction, kind));
+  if (reduction.op != nullptr) made->will_combine(*reduction.op, *call.send.type);
   if (call.has_blocks()) {
     made->signature_ = PackedSignature(call.collective, Algorithm::kShmAll, call.root, false, false, 0);
     made->keep_blocks(call);
@@ -83,6 +84,7 @@ void TeamRequest::keep_blocks(const Call& call) {
 }
 
 void TeamRequest::begin() {
+  note_control();
   if (extra_ != nullptr && extra_->original.type != nullptr) [[unlikely]] {
     const Layout& original = extra_->original;
     if (extra_->copy == nullptr) {
