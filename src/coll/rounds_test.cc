@@ -35,6 +35,20 @@ class WrittenRounds {
     return {};
   }
 
+  /// A copy that begins in scratch memory of the schedule and ends behind it; empty: there is none.
+  std::string overrun() const {
+    for (const Step& step : s_.steps_)
+      if (step.kind == Step::Kind::kCopy)
+        for (const Layout& side : {step.first, step.second})
+          for (const Scratch& buffer : s_.buffers_) {
+            const auto* const begin = static_cast<const std::byte*>(side.base);
+            const std::byte* const end = buffer.get() + buffer.get_deleter().bytes;
+            if (begin >= buffer.get() && begin < end && begin + side.bytes() > end)
+              return std::to_string(begin + side.bytes() - end) + " bytes of " + std::to_string(side.bytes());
+          }
+    return {};
+  }
+
  private:
   using Step = Schedule::Step;
   static bool writes(const Step& step) {
@@ -207,6 +221,24 @@ TEST_P(Rounds, UseNoMemoryTwice) {
                     << (in_place ? ", in place:" : ":") << choice_of(comm.owner);
               }
         });
+    }
+  });
+}
+
+// The root's buffer has longer blocks than the other one: the trees pack them where subtrees go round its
+// end.
+TEST(RoundsOfTrees, StayInTheirMemory) {
+  constexpr int kSize = 9;
+  constexpr Count kCount = 200;
+  Job(kSize).run([&](core::Comm& comm) {
+    Memory memory(kSize, 4 * kCount);
+    const Layout all = ints(memory.out), mine = part(ints(memory.in), 0, kCount);
+    for (int root = 0; root < kSize; ++root) {
+      Schedule gathers(comm), scatters(comm);
+      gather_binomial(gathers, mine, comm.rank == root ? all : Layout{}, root);
+      scatter_binomial(scatters, comm.rank == root ? all : Layout{}, mine, root);
+      EXPECT_EQ(WrittenRounds(gathers).overrun(), "");
+      EXPECT_EQ(WrittenRounds(scatters).overrun(), "");
     }
   });
 }

@@ -14,16 +14,28 @@ namespace {
 // if they go round its end.
 struct Stretches {
   Layout low, high;
+  int ranks_low, ranks_high;
 
   Stretches(const Layout& all, int size, int root, int first, int count) {
     const int begin = wrap(first + root, size);
     const int before_end = std::min(count, size - begin);
     const Count block = all.count / size;
-    low = part(all, begin * block, before_end * block);
-    high = part(all, 0, (count - before_end) * block);
+    ranks_low = before_end;
+    ranks_high = count - before_end;
+    low = part(all, begin * block, ranks_low * block);
+    high = part(all, 0, ranks_high * block);
   }
   bool one() const { return high.count == 0; }
 };
+
+// A root's two counts may describe blocks of different sizes: what is packed has the room of `block` bytes
+// for each rank, and the copies report the difference.
+Layout packed_low(const Layout& packed, const Stretches& place, Count block) {
+  return part(packed, 0, place.ranks_low * block);
+}
+Layout packed_high(const Layout& packed, const Stretches& place, Count block) {
+  return part(packed, place.ranks_low * block, place.ranks_high * block);
+}
 
 }  // namespace
 
@@ -49,8 +61,8 @@ void gather_binomial(Schedule& s, const Layout& mine, const Layout& all, int roo
     s.receive(place.one() ? place.low : wrapped.back().second, wrap(child + root, s.size()));
   }
   for (const auto& [place, packed] : wrapped) {
-    s.copy(place.low, part(packed, 0, place.low.bytes()));
-    s.copy(place.high, part(packed, place.low.bytes(), place.high.bytes()));
+    s.copy(place.low, packed_low(packed, place, block));
+    s.copy(place.high, packed_high(packed, place, block));
   }
   s.copy(Stretches(all, s.size(), root, 0, 1).low, mine);
 }
@@ -79,8 +91,8 @@ void scatter_binomial(Schedule& s, const Layout& all, const Layout& mine, int ro
     sends.emplace_back(child, place.low);
     if (place.one()) continue;
     sends.back().second = s.scratch(tree.subtree(child) * block);
-    s.copy(part(sends.back().second, 0, place.low.bytes()), place.low);
-    s.copy(part(sends.back().second, place.low.bytes(), place.high.bytes()), place.high);
+    s.copy(packed_low(sends.back().second, place, block), place.low);
+    s.copy(packed_high(sends.back().second, place, block), place.high);
   }
   for (const auto& [child, layout] : sends) s.send(layout, wrap(child + root, s.size()));
   s.copy(mine, Stretches(all, s.size(), root, 0, 1).low);

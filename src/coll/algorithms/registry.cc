@@ -124,6 +124,12 @@ void copy_own(Schedule& s, const Call& call) {
   }
 }
 
+/// An allgather by way of another rank brings all ranks the same, whatever a rank has sent itself.
+void compare_own_blocks(Schedule& s, const Call& call) {
+  const Count sent = call.send.bytes(), expected = block_bytes(call.recv, s.size());
+  if (sent != expected) s.act([&s, sent, expected] { return s.unequal(s.rank(), sent, expected); });
+}
+
 Algorithm choose(Schedule& s, const Call& call) {
   switch (call.collective) {
     case kReduce:
@@ -148,6 +154,7 @@ void write(Schedule& s, const Call& call) {
   if (call.in_place && call.collective == kAlltoall) return alltoall_in_place(s, equal_blocks(s, call.recv));
   if (call.in_place && call.collective == kAlltoallv) return alltoall_in_place(s, *call.recv_blocks);
   if (s.size() == 1 && call.collective != kBarrier) return copy_own(s, call);
+  if (call.collective == kAllgather) compare_own_blocks(s, call);
   const Algorithm algorithm = choose(s, call);
   kBuilders[static_cast<std::size_t>(call.collective)][static_cast<std::size_t>(algorithm)](s, call);
 }

@@ -66,7 +66,16 @@ NodeTeam::~NodeTeam() {
 void NodeTeam::begin(Collective collective, int root, Count bytes) {
   set_ ^= 1;
   stride_ = static_cast<std::size_t>(bytes + 63) / 64 * 64;
-  signature(rank_) = {collective, root, bytes};
+  signature(rank_) = {collective, false, static_cast<std::uint16_t>(bytes), root, 0};
+}
+
+bool NodeTeam::begin_both(Collective collective, int root, Count bytes, Count expected) {
+  begin(collective, root, bytes);
+  if (expected == bytes) [[likely]]
+    return true;
+  signature(rank_).mismatched = true;
+  signature(rank_).other = expected;
+  return false;
 }
 
 template <typename Last>
@@ -76,7 +85,7 @@ base::Status NodeTeam::meet(Last last) {
   if (place_.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == static_cast<std::uint32_t>(size_)) {
     place_.arrived.store(0, std::memory_order_relaxed);  // nobody arrives again before the round is complete
     bool differ = false;
-    for (int rank = 0; rank < size_; ++rank) differ = differ || signature(rank) != signature(rank_);
+    for (int rank = 0; rank < size_; ++rank) differ = differ || !signature(rank).agrees(signature(rank_));
     place_.differ[set_].store(differ, std::memory_order_relaxed);  // by release of the round
     if (!differ) last();
     place_.round.store(round_, std::memory_order_release);  // release: pairs with who waits for it
@@ -96,11 +105,26 @@ base::Status NodeTeam::complain() {
     if (other.collective != mine.collective)
       return different_calls(rank_, mine.collective, rank, other.collective);
     if (other.root != mine.root) return different_roots(rank_, mine.root, rank, other.root);
-    if (other.bytes != mine.bytes)
-      return base::fail(MPI_ERR_TRUNCATE, "rank {} passes blocks of {} bytes where rank {} passes {}: {}",
-                        rank, other.bytes, rank_, mine.bytes, kAdvice);
+    CLUMP_TRY(compare_blocks(rank));
   }
   return {};
+}
+
+/// The first block that is not of the size that its receiver expects, between the caller and `rank`; or what
+/// is wrong with what `rank` passes.
+base::Status NodeTeam::compare_blocks(int rank) {
+  const Signature &mine = signature(rank_), &theirs = signature(rank);
+  if (theirs.bytes != mine.bytes)
+    return base::fail(MPI_ERR_TRUNCATE, "rank {} passes blocks of {} bytes where rank {} passes {}: {}", rank,
+                      theirs.bytes, rank_, mine.bytes, kAdvice);
+  if (!theirs.mismatched) return {};
+  // What a rank sends to each of the others is in `bytes`, but a scatter's root has it in `other`.
+  const Count ranks = mine.collective == Collective::kAlltoall ? size_ : 1;
+  const bool scatters = mine.collective == Collective::kScatter;
+  const Count one = mine.bytes / ranks, other = theirs.other / ranks;
+  return base::fail(MPI_ERR_TRUNCATE, "rank {} sent {} bytes where rank {} expects {}: {}",
+                    scatters ? rank : rank_, scatters ? other : one, scatters ? rank_ : rank,
+                    scatters ? one : other, kAdvice);
 }
 
 NodeTeam::Signature& NodeTeam::signature(int rank) {
@@ -159,7 +183,7 @@ base::Status NodeTeam::broadcast(const Layout& buffer, int root) {
 }
 
 base::Status NodeTeam::gather(const Layout& mine, const Layout& all, int root) {
-  begin(Collective::kGather, root, mine.bytes());
+  begin_both(Collective::kGather, root, mine.bytes(), rank_ == root ? block_bytes(all, size_) : mine.bytes());
   // What is in place at the root is where it belongs.
   if (rank_ != root) give(rank_, mine);
   CLUMP_TRY(meet([] {}));
@@ -172,8 +196,9 @@ base::Status NodeTeam::gather(const Layout& mine, const Layout& all, int root) {
 }
 
 base::Status NodeTeam::scatter(const Layout& all, const Layout& mine, int root) {
-  begin(Collective::kScatter, root, mine.bytes());
-  if (rank_ == root) {
+  const bool fits = begin_both(Collective::kScatter, root, mine.bytes(),
+                               rank_ == root ? block_bytes(all, size_) : mine.bytes());
+  if (rank_ == root && fits) {
     for (int rank = 0; rank < size_; ++rank)
       if (rank != root) give(rank, piece(all, size_, rank));
     if (!is_in_place(piece(all, size_, root), mine))
@@ -185,7 +210,7 @@ base::Status NodeTeam::scatter(const Layout& all, const Layout& mine, int root) 
 }
 
 base::Status NodeTeam::allgather(const Layout& mine, const Layout& all) {
-  begin(Collective::kAllgather, 0, mine.bytes());
+  begin_both(Collective::kAllgather, 0, mine.bytes(), block_bytes(all, size_));
   give(rank_, mine);
   CLUMP_TRY(meet([] {}));
   for (int rank = 0; rank < size_; ++rank) get(rank, 0, piece(all, size_, rank));
@@ -193,7 +218,7 @@ base::Status NodeTeam::allgather(const Layout& mine, const Layout& all) {
 }
 
 base::Status NodeTeam::alltoall(const Layout& out, const Layout& in) {
-  begin(Collective::kAlltoall, 0, out.bytes());
+  begin_both(Collective::kAlltoall, 0, out.bytes(), in.bytes());
   give(rank_, out);
   CLUMP_TRY(meet([] {}));
   const Count block = out.bytes() / size_;

@@ -10,6 +10,7 @@
 // time, as for all collectives. Operands are combined in the order of ranks.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "base/status.h"
@@ -54,16 +55,26 @@ class NodeTeam final : public core::Team {
   base::Status meet(Last last);
   base::Status complain();
   /// What a rank calls, with so many bytes in each slot: those of little data share a page or two, because
-  /// the fewer pages, the less a process that has just been switched to has to find again.
+  /// the fewer pages, the less a process that has just been switched to has to find again. The rank writes
+  /// its own before it arrives; all read it until the next round but one.
   struct alignas(16) Signature {
     Collective collective;
+    bool mismatched;      ///< the caller's other buffer has blocks of another size
+    std::uint16_t bytes;  ///< at most kRoom
     int root;
-    Count bytes;
-    bool operator==(const Signature&) const = default;
+    Count other;  ///< the size of a block of the other buffer, if mismatched
+    bool agrees(const Signature& with) const {
+      return collective == with.collective && bytes == with.bytes && root == with.root && !mismatched;
+    }
   };
   void begin(Collective collective, int root, Count bytes);
+  /// The same for a caller with two buffers: `expected`, the size of a block of the other one, has to be
+  /// `bytes`. False: it is not, so the ranks will disagree.
+  bool begin_both(Collective collective, int root, Count bytes, Count expected);
   Signature& signature(int rank);
   std::byte* slot(int rank);
+  base::Status compare_blocks(int rank);
+  // Of as many bytes as a slot has, or of one block of an alltoall: all ranks have the same sizes.
   /// Packed, into a rank's slot; and the other way.
   void give(int rank, const Layout& from);
   void get(int rank, Count offset, const Layout& to);

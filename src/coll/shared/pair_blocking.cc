@@ -35,7 +35,8 @@ base::Status Team::exchange_pair(ArgumentSlot& me, const PairTransfer& transfer,
   Pair& pair = *pair_;
   int& mine = pair.sides[me.rank].buffer;
   std::call_once(pair.made, [&] { pair.buffers = std::make_unique_for_overwrite<PairBuffer[]>(2); });
-  if (transfer.sends()) transfer.fill(pair.buffers[mine], reduction);
+  // A root whose two counts differ may have more than fits: then the ranks disagree, and no buffer is read.
+  if (transfer.sends() && transfer.fits(reduction)) transfer.fill(pair.buffers[mine], reduction);
   transfer.copy_local();
   meet(me, nullptr);
   if (me.is_settled()) [[unlikely]]

@@ -97,6 +97,81 @@ static void test_disagreement(void) {
   CHECK_CLASS(MPI_Allgather(buffer, 1, MPI_INT, buffer + 2, 2, MPI_INT, MPI_COMM_SELF), MPI_ERR_TRUNCATE);
 }
 
+enum { BLOCK = 40000, GUARD = 0x5a5a5a5a };
+enum { GATHER, SCATTER, ALLGATHER, ALLTOALL, TWO_COUNTS };
+
+/* `wide` ints in the buffer that has a block for each rank, and one in the other; of an alltoall one leaves.
+ */
+static int call_two_counts(int call, int wide, int* one, int* all, MPI_Request* request) {
+  const MPI_Comm world = MPI_COMM_WORLD;
+  switch (call + (request != NULL ? TWO_COUNTS : 0)) {
+    case GATHER:
+      return MPI_Gather(one, 1, MPI_INT, all, wide, MPI_INT, 0, world);
+    case SCATTER:
+      return MPI_Scatter(all, wide, MPI_INT, one, 1, MPI_INT, 0, world);
+    case ALLGATHER:
+      return MPI_Allgather(one, 1, MPI_INT, all, wide, MPI_INT, world);
+    case ALLTOALL:
+      return MPI_Alltoall(one, 1, MPI_INT, all, wide, MPI_INT, world);
+    case TWO_COUNTS + GATHER:
+      return MPI_Igather(one, 1, MPI_INT, all, wide, MPI_INT, 0, world, request);
+    case TWO_COUNTS + SCATTER:
+      return MPI_Iscatter(all, wide, MPI_INT, one, 1, MPI_INT, 0, world, request);
+    case TWO_COUNTS + ALLGATHER:
+      return MPI_Iallgather(one, 1, MPI_INT, all, wide, MPI_INT, world, request);
+    default:
+      return MPI_Ialltoall(one, 1, MPI_INT, all, wide, MPI_INT, world, request);
+  }
+}
+
+/* A rank's own two counts differ, as where MPI_Gather is given the number of all elements as recvcount. It is
+ * told, and no memory is written that no rank has named: neither what lies behind a buffer nor that of other
+ * communicators. */
+static void test_two_counts(void) {
+  MPI_Comm others[8];
+  MPI_Request request;
+  int* const all = malloc((size_t)size * BLOCK * sizeof *all);
+  int one[64 + 2];
+  for (int i = 0; i < 8; ++i) CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &others[i]));
+  for (int wide = 2; wide <= BLOCK; wide = wide == 2 ? 700 : wide == 700 ? BLOCK : BLOCK + 1)
+    for (int call = 0; call < 2 * TWO_COUNTS; ++call) {
+      const int kind = call % TWO_COUNTS;
+      for (int i = 0; i < 64 + 2; ++i) one[i] = GUARD;
+      for (size_t i = 0; i < (size_t)size * BLOCK; ++i) all[i] = GUARD;
+      int code = call_two_counts(kind, wide, one, all, call < TWO_COUNTS ? NULL : &request);
+      if (call >= TWO_COUNTS && code == MPI_SUCCESS) code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+      /* Who only sends, or hears from an inner rank of a tree, may see nothing. */
+      if (rank == 0 || (rank == 1 && kind != GATHER) || code != MPI_SUCCESS) {
+        char text[MPI_MAX_ERROR_STRING];
+        int text_length;
+        CHECK_CLASS(code, MPI_ERR_TRUNCATE);
+        MPI_Error_string(code, text, &text_length);
+        CHECK(strstr(text, "rank") != NULL && strstr(text, "bytes") != NULL);
+      }
+      CHECK_EQ(one[kind == ALLTOALL ? size : 1], GUARD);
+      for (size_t i = (size_t)size * (size_t)wide; i < (size_t)size * BLOCK; ++i)
+        if (all[i] != GUARD) CHECK_FAILED("call %d of %d: element %zu is overwritten", call, wide, i);
+      MPI_Barrier(MPI_COMM_WORLD);
+    }
+  for (int i = 0; i < 8; ++i) {
+    int sum = 0, mine = 1;
+    CHECK_OK(MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, others[i]));
+    CHECK_EQ(sum, size);
+    MPI_Comm_free(&others[i]);
+  }
+  free(all);
+}
+
+/* The same where the root's blocks are far longer than any buffer between ranks. */
+static void test_long_scatter(void) {
+  enum { LONG = 4000000 };
+  int* const all = rank == 0 ? calloc((size_t)size * LONG, sizeof *all) : NULL;
+  int one = GUARD;
+  const int code = MPI_Scatter(all, LONG, MPI_INT, &one, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  if (rank <= 1 || code != MPI_SUCCESS) CHECK_CLASS(code, MPI_ERR_TRUNCATE);
+  free(all);
+}
+
 /* The forms that do not block find the same errors, at once, and then there is no request. */
 static void test_forms(void) {
   int in[64] = {0}, out[64] = {0};
@@ -189,6 +264,9 @@ int main(int argc, char** argv) {
   test_same_buffer();
   test_still_good();
   test_disagreement();
+  test_still_good();
+  test_two_counts();
+  test_long_scatter();
   test_still_good();
   test_forms();
   test_requests();
