@@ -26,6 +26,7 @@
 #include "fiber/completion.h"
 #include "fiber/exploration.h"
 #include "fiber/fiber.h"
+#include "fiber/float_control.h"
 #include "fiber/help.h"
 #include "fiber/kernel_state.h"
 #include "host/host.h"
@@ -271,6 +272,9 @@ void* run_rank(void* argument) {
   image::adopt_thread(rank.identity);
   char** const argv = image::set_environment(rank.identity, app.arguments, environment_of(rank, app));
   tell_core_count(rank);
+  // Not as the thread that has made this one computes: constructors of the first program, or a rank that
+  // spawns, may have changed that (gcc -ffast-math flushes denormals).
+  if (rank.program != 0 || rank.spawned != nullptr) fiber::FloatControl().use();
 
   const int argc = static_cast<int>(app.arguments.size());
   image::run_constructors(rank.identity, argc, argv);

@@ -1,6 +1,7 @@
 /* MPI_Comm_spawn and MPI_Comm_spawn_multiple (MPI-5.0 section 11.8). The program is its own child: its first
    argument says what it is; that of
    the parents is the path of another program. Where ranks are processes, the children are a job of their own. */
+#include <fenv.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -38,6 +39,7 @@ static int started;
 static int child(int argc, char** argv) {
   MPI_Comm parent = MPI_COMM_NULL, again = MPI_COMM_NULL;
   CHECK_EQ(++started, 1);
+  CHECK_EQ(fegetround(), FE_TONEAREST); /* as a process begins, although the parents round upward */
   CHECK_OK(MPI_Comm_get_parent(&parent));
   CHECK(parent != MPI_COMM_NULL);
   CHECK_OK(MPI_Comm_get_parent(&again));
@@ -174,6 +176,7 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   if (argc > 1 && argv[1][0] != '/') return child(argc, argv);
+  CHECK_EQ(fesetround(FE_UPWARD), 0);
   one_program(argv[0]);
   two_programs(argv[0]);
   wishes(argv[0]);
