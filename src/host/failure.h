@@ -1,6 +1,7 @@
 // Failures inside the host process. Not for other layers: they call fail_job().
 #pragma once
 
+#include "fiber/identity.h"
 #include "pmi/control.h"
 
 namespace clump::host {
@@ -11,5 +12,9 @@ namespace clump::host {
 
 /// The same, with the calling thread's stack. `context`: a signal handler's third argument, or null.
 [[noreturn]] void end_job_here(pmi::FailureView failure, const void* context);
+
+/// The function of MPI that a rank of this process has entered last; null if that is unknown.
+/// Async-signal-safe.
+const char* last_call_of(const fiber::Identity& rank) noexcept;
 
 }  // namespace clump::host

@@ -67,6 +67,9 @@ struct Observed {
   /// and no other job may wake it;
   /// and how many messages it has sent to them, and taken, so far.
   bool (*network_rests)(std::uint64_t& sent, std::uint64_t& taken);
+  /// The function of MPI that a rank of this process has entered last; null if that is unknown.
+  /// Async-signal-safe.
+  const char* (*last_call)(const fiber::Identity& rank);
 };
 /// From now on mpiexec may ask what all wait for. Once, before any rank waits.
 CLUMP_HOST_API void observe(const Observed& how);

@@ -207,6 +207,10 @@ bool is_mpi(const pmi::FailureView::Frame& frame) { return diag::is_mpi(object_o
 
 }  // namespace
 
+const char* last_call_of(const fiber::Identity& rank) noexcept {
+  return observed.last_call != nullptr ? observed.last_call(rank) : nullptr;
+}
+
 void observe(const Observed& how) {
   if (!host().started_by_mpiexec()) return;
   observed = how;

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <string>
 #include <typeinfo>
@@ -20,6 +21,7 @@
 #include "host/failure.h"
 #include "host/stacks.h"
 #include "host/state.h"
+#include "image/memory_owner.h"
 #include "image/signals.h"
 #include "image/symbols.h"
 
@@ -58,6 +60,17 @@ std::uintptr_t stack_pointer_of(const ucontext_t& context) {
 #endif
 }
 
+/// If the memory is another rank's, then that rank's buffer is bad, most likely: who moves data between two
+/// ranks is one of them, or neither.
+void describe_owner(char* text, std::size_t capacity, const HostedRank* rank, const void* address) {
+  const fiber::Identity* const owner = image::memory_owner(address);
+  if (owner == nullptr || (rank != nullptr && owner == &rank->identity)) return;
+  if (const char* const call = last_call_of(*owner); call != nullptr)
+    std::snprintf(text, capacity, ", memory of rank %d, which has called %s last", owner->rank, call);
+  else
+    std::snprintf(text, capacity, ", memory of rank %d", owner->rank);
+}
+
 std::size_t describe(char* text, std::size_t capacity, const HostedRank* rank, int number,
                      const siginfo_t& info, const ucontext_t& context) {
   int bytes = 0;
@@ -74,6 +87,9 @@ std::size_t describe(char* text, std::size_t capacity, const HostedRank* rank, i
     bytes = std::snprintf(text, capacity, "not an address");
   } else {
     bytes = std::snprintf(text, capacity, "address 0x%lx", static_cast<unsigned long>(address));
+    if (bytes > 0)
+      describe_owner(text + bytes, capacity - static_cast<std::size_t>(bytes), rank, info.si_addr);
+    return std::strlen(text);
   }
   return bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
 }

@@ -6,6 +6,7 @@
 // Memory that the C library or an allocator maps is not in the table, as no program knows where it will be.
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +18,7 @@
 #include <mutex>
 
 #include "base/types.h"
+#include "image/memory_owner.h"
 #include "image/rank_image.h"
 #include "image/refusal.h"
 #include "image/standard.h"
@@ -105,6 +107,22 @@ void note(const void* block, std::size_t bytes, const Image* owner) {
     add(address_of(block), end_of(block, bytes), owner);
 }
 
+/// The rank that has mapped this byte; null if none has, or if the table stays locked: the caller may be a
+/// handler that has interrupted the thread with the lock.
+const Image* mapper_of(std::uintptr_t address) noexcept {
+  constexpr int kTries = 100'000;
+  for (int i = 0; i < kTries; ++i) {
+    const std::unique_lock lock(mappings_lock, std::try_to_lock);
+    if (!lock.owns_lock()) {
+      ::syscall(SYS_sched_yield);  // the thread with the lock may have lost its core
+      continue;
+    }
+    const Mapping* const one = first_after(address);
+    return one != mappings + mapping_count && one->begin <= address ? one->owner : nullptr;
+  }
+  return nullptr;
+}
+
 [[noreturn]] void refuse_place(const char* call, const Image& other, const void* wanted, std::size_t bytes) {
   refuse(fmt::format("{} of {} bytes at {}", call, bytes, wanted),
          fmt::format("names memory that rank {} has mapped in the address space", other.identity()->rank));
@@ -139,6 +157,14 @@ void* map(void* wanted, std::size_t bytes, int protection, int flags, int descri
 }
 
 }  // namespace
+
+fiber::Identity* memory_owner(const void* address) noexcept {
+  if (!captured() || !in_host_process()) return nullptr;
+  const Image* image = mapper_of(address_of(address));
+  if (image == nullptr) image = image_at(address);
+  return image != nullptr ? image->identity() : nullptr;
+}
+
 }  // namespace clump::image
 
 using namespace clump::image;  // the functions below are the C library's, outside of any namespace

@@ -145,7 +145,13 @@ core::World& the_world() {
     host::observe({.take_account = [] { return take_account(*fresh); },
                    .progress = [] { return progress_of(*fresh); },
                    .all_in_mpi = [] { return all_in_mpi(*fresh); },
-                   .network_rests = network_rests});
+                   .network_rests = network_rests,
+                   .last_call =
+                       [](const fiber::Identity& rank) {
+                         // relaxed: for a message only
+                         const core::Rank* const known = rank.mpi.load(std::memory_order_relaxed);
+                         return known != nullptr ? known->call.load(std::memory_order_relaxed) : nullptr;
+                       }});
     return fresh;
   }();
   return *made;
