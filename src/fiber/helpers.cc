@@ -38,9 +38,12 @@ class Helper {
 
  private:
   static void* begin(void* helper) {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
+    // The kernel would end the process without a report if a fault were blocked; and the memory may be that
+    // of a rank that handles such faults.
+    sigset_t blocked;
+    ::sigfillset(&blocked);
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP}) ::sigdelset(&blocked, fault);
+    ::pthread_sigmask(SIG_SETMASK, &blocked, nullptr);
     base::name_own_thread("helper");
     static_cast<Helper*>(helper)->run();
     return nullptr;

@@ -10,6 +10,7 @@
 #include "base/process.h"
 #include "fiber/fiber.h"
 #include "fiber/interrupt.h"
+#include "image/memory_owner.h"
 #include "image/process_ids.h"
 #include "image/signal_state.h"
 #include "image/thread_directory.h"
@@ -255,7 +256,36 @@ void on_attention(int, siginfo_t* info, void* context) {
   errno = error;
 }
 
+namespace {
+
+/// The thread has accessed memory that another rank has protected, or that its own rank has while the thread
+/// is in a section: a rank that notes in a handler which pages are written (mprotect()) lets the access go
+/// on. The owner's handler runs on the thread's signal stack, and what it calls is done for the owner.
+bool handle_for_owner(int number, siginfo_t* info, void* context) {
+  if (number != SIGSEGV || info->si_code != SEGV_ACCERR) return false;
+  fiber::Identity* const self = fiber::detail::current_identity;
+  fiber::Identity* owner = memory_owner(info->si_addr);
+  if (owner == nullptr && self == nullptr && rank_count() == 1) owner = runtime().rank(0);
+  if (owner == nullptr || (owner == self && !fiber::in_section())) return false;
+  Action action;
+  {
+    const Guard guard;
+    action = action_to_run(*owner, number);
+  }
+  if (!action.handles()) return false;
+  const int error = errno;
+  fiber::adopt_identity(owner);
+  // A handler with a single argument ignores the others.
+  reinterpret_cast<Handler>(reinterpret_cast<void*>(action.handler))(number, info, context);
+  fiber::adopt_identity(self);
+  errno = error;
+  return true;
+}
+
+}  // namespace
+
 bool take_fault(int number, siginfo_t* info, void* context, bool overflow) {
+  if (is_on() && !overflow && handle_for_owner(number, info, context)) return true;
   if (!is_on() || fiber::in_section()) return false;
   const bool own = is_of_caller(*info);
   if (info->si_code <= 0 && !own) {
