@@ -57,7 +57,7 @@ class CollectiveRequest : public core::Request {
   bool computes_ = false;
   fiber::FloatControl control_ = fiber::FloatControl::none();
   std::atomic<std::uint32_t> met_{0};  ///< floating-point exceptions; by any thread
-  const char* const call_;  // what has made it
+  const char* const call_;             // what has made it
   std::vector<base::Ref<const base::RefCounted>> kept_;
 };
 
