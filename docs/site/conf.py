@@ -37,7 +37,7 @@ copybutton_remove_prompts = True
 # The menu: titles of its parts, and their pages.
 CHAPTERS = {
     "Begin": ["quick-start", "moving", "faq"],
-    "Use": ["user-guide", "profile", "reference"],
+    "Use": ["user-guide", "profile", "reference", "release-notes"],
     "Understand": ["how-it-works", "results", "decisions/README"],
 }
 
