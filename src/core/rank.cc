@@ -257,17 +257,17 @@ base::Ref<Comm> Rank::remove(MPI_Comm handle) { return remove_from(comms_, value
 void Rank::remove(MPI_Group handle) { remove_from(groups_, value_of(handle)); }
 
 void Rank::remove(MPI_Datatype handle) {
-  {
-    const std::lock_guard lock(datatypes_mutex_);
-    const auto held = std::ranges::find(held_types_, handle, &HeldType::handle);
-    if (held != held_types_.end()) {
-      held->freed = true;
-      return;  // let_go() does the rest
-    }
-    const auto found = type_attributes_.find(handle);
-    if (found != type_attributes_.end()) type_attributes_.erase(found);
+  datatype::Ref last;  // dropped after the lock
+  const std::lock_guard lock(datatypes_mutex_);
+  const auto held = std::ranges::find(held_types_, handle, &HeldType::handle);
+  if (held != held_types_.end()) {
+    held->freed = true;
+    return;  // let_go() does the rest
   }
-  remove_from(datatypes_, value_of(handle));
+  const auto found = type_attributes_.find(handle);
+  if (found != type_attributes_.end()) type_attributes_.erase(found);
+  last = remove_from(datatypes_,
+                     value_of(handle));  // under the lock: hold() never finds a type that is about to go
 }
 
 bool Rank::hold(MPI_Datatype handle, const datatype::Datatype& type) {

@@ -153,6 +153,7 @@ class File final : public core::File {
   base::Ref<OpenedFile> opened_;
   std::shared_ptr<ExchangeQueue> exchanges_;  // of a leader, if there are several processes
   int amode_ = 0;
+  bool is_closed_ = false;  // by the first call of close(), though it may have failed
   std::atomic<bool> atomic_{false};
   std::uint64_t rounds_ = 0;
   SharedPointer shared_;

@@ -220,7 +220,9 @@ Status File::close() {
   if (exchanges_ != nullptr) exchanges_->finish();
   CLUMP_TRY(synchronize(*comm_));
   answers_.reset();
-  const bool deletes = (amode_ & MPI_MODE_DELETE_ON_CLOSE) != 0;
+  // After a call that has failed, a further one does no more than this. All ranks have called it as often.
+  const bool again = std::exchange(is_closed_, true);
+  const bool deletes = !again && (amode_ & MPI_MODE_DELETE_ON_CLOSE) != 0;
   Status outcome;
   if (leads()) outcome = opened_->close(!deletes);
   if (deletes) {

@@ -89,10 +89,21 @@ Status OpenedFile::open(int amode, const Hints& hints, bool creates) {
     return descriptor;
   };
   int descriptor = try_with(flags_of(amode, creates));
-  // Rank 0 has made the file. On NFS a host may remember for half a minute that it was not there, and it asks
-  // the server only if it is to make it itself.
-  if (descriptor < 0 && errno == ENOENT && !creates && (amode & MPI_MODE_CREATE) != 0)
-    descriptor = try_with(flags_of(amode, creates) | O_CREAT);
+  // Rank 0 has made the file. On NFS a host may remember for half a minute that it was not there; it asks the
+  // server when it is to make the file itself. If it can do so, it does not see the file of rank 0.
+  if (descriptor < 0 && errno == ENOENT && !creates && (amode & MPI_MODE_CREATE) != 0) {
+    descriptor = try_with(flags_of(amode, creates) | O_CREAT | O_EXCL);
+    if (descriptor >= 0) {
+      ::close(descriptor);
+      ::unlink(target.name.c_str());
+      return base::fail(
+          MPI_ERR_NO_SUCH_FILE,
+          "cannot open \"{}\": rank 0 has made it, but on this host it is not there: the ranks' hosts "
+          "do not share its directory",
+          target.name);
+    }
+    if (errno == EEXIST) descriptor = try_with(flags_of(amode, creates));
+  }
   if (descriptor < 0) return system_error(errno, "open", target.name);
   struct stat about = {};
   if (::fstat(descriptor, &about) == 0 && S_ISDIR(about.st_mode)) {

@@ -172,8 +172,8 @@ void Window::make_held() {
   if (held_.compare_exchange_strong(none, made.get(), std::memory_order_acq_rel)) made.release();
 }
 
-// So a thousand ranks cost nothing whose memory is not accessed. Of the threads of the rank one takes the lock of
-// a target, and others that need the same one wait for it.
+// So a thousand ranks cost nothing whose memory is not accessed. Of the threads of the rank one takes the
+// lock of a target, and others that need the same one wait for it.
 void Window::touch(int rank) {
   std::atomic<Held>& state = held_at(rank);
   for (Held before = Held::kNo;
@@ -184,16 +184,21 @@ void Window::touch(int rank) {
     fiber::yield_after_empty_poll();
   }
   take_lock(LockType::kShared, rank);
+  bool is_in_epoch = false;
   {
     const EpochChange guarded(*this);
-    touched_.push_back(rank);
+    is_in_epoch = access_ == Access::kAll;
+    if (is_in_epoch) touched_.push_back(rank);
   }
   state.store(Held::kShared, std::memory_order_release);
+  // MPI_Win_shared_query in this thread, MPI_Win_unlock_all meanwhile in another one.
+  if (!is_in_epoch) static_cast<void>(release(rank));
 }
 
-// In rising order, so that a program that locks several ranks in this order as well never waits in a circle.
-// All of these locks are shared ones: ranks that call MPI_Win_lock_all at the same time do not wait for each
-// other.
+// In rising order, so ranks that lock what these name in the same order wait in no circle with each other.
+// The locks of other targets come with the first operation, whatever their rank. All of these are shared
+// locks: ranks that call MPI_Win_lock_all at the same time do not wait for each other, but for exclusive
+// locks that others hold or have asked for before.
 void Window::touch_addressed() {
   if (flavor == MPI_WIN_FLAVOR_SHARED) {  // from one address a program can calculate those of all ranks
     for (int rank = 0; rank < ranks(); ++rank)
@@ -292,14 +297,18 @@ Status Window::unlock_all() {
   if (access_ != Access::kAll)
     return base::fail(MPI_ERR_RMA_SYNC, "(win): rank {} has not called MPI_Win_lock_all on {}", rank(),
                       description());
-  access_.store(Access::kNone, std::memory_order_release);
+  std::vector<int> touched;
+  {
+    const EpochChange guarded(*this);
+    access_.store(Access::kNone, std::memory_order_release);
+    touched.swap(touched_);
+  }
   Status outcome = messages_ != nullptr ? messages_->flush(-1) : Status();
   end_accesses(-1);
-  for (const int one : touched_) {
+  for (const int one : touched) {
     const Status released = release(one);
     if (outcome.ok()) outcome = released;
   }
-  touched_.clear();
   order_operations();
   return outcome;
 }

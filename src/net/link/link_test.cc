@@ -112,7 +112,8 @@ constexpr std::uint32_t kJobContext = 6, kContext = 0x80000010;
 
 /// A job of one process with one rank, 0.
 struct Job {
-  explicit Job(std::uint32_t checks = 0, int places = 4) : name{base::random_number(), base::random_number()} {
+  explicit Job(std::uint32_t checks = 0, int places = 4)
+      : name{base::random_number(), base::random_number()} {
     LinkChannel::Setup setup;
     setup.job = name;
     setup.checks = checks;
@@ -274,6 +275,14 @@ TEST_F(Link, LaterListenerIsWaitedForAfterARefusal) {
   EXPECT_EQ(client.channel->connect(server.rank()).error_class(), MPI_ERR_PORT);
   held = client.channel->hold_place_of(server.rank(), place);
   send(5);
+  ASSERT_TRUE(server.channel->listen().ok());
+  wait_for([&] { return server.receiver.count() == 1 && client.channel->is_flushed(); });
+}
+
+TEST_F(Link, LaterListenerIsWaitedForBesideARefusal) {
+  held = client.channel->hold_place_of(server.rank(), place);
+  send(5);
+  EXPECT_EQ(client.channel->connect(server.rank()).error_class(), MPI_ERR_PORT);
   ASSERT_TRUE(server.channel->listen().ok());
   wait_for([&] { return server.receiver.count() == 1 && client.channel->is_flushed(); });
 }

@@ -146,10 +146,7 @@ bool LinkChannel::begin_connecting(Peer& peer, std::string& why) {
     (void)!::write(wake_, &one, sizeof one);
     return true;
   }
-  Hello hello{.token = peer.job.token,
-              .job = setup_.job,
-              .process = setup_.process,
-              .checks = setup_.checks};
+  Hello hello{.token = peer.job.token, .job = setup_.job, .process = setup_.process, .checks = setup_.checks};
   std::strncpy(hello.version, CLUMP_VERSION, sizeof hello.version - 1);
   const datatype::Layout body{&hello, sizeof hello, datatype::predefined(MPI_BYTE)};
   peer.backlog.push_front(
@@ -196,7 +193,8 @@ base::Status LinkChannel::connect(const PeerName& name, std::chrono::steady_cloc
   }
   if (!is_late) asking.over.wait();
   expect(-1);
-  if (is_late) return base::fail(MPI_ERR_PORT, "its process has not answered in the time of the info key timeout");
+  if (is_late)
+    return base::fail(MPI_ERR_PORT, "its process has not answered in the time of the info key timeout");
   return asking.refusal.empty() ? base::Status() : base::fail(MPI_ERR_PORT, "{}", asking.refusal);
 }
 
@@ -209,10 +207,15 @@ void LinkChannel::retry_all() {
   for (const PeerRef& peer : all) {
     std::string why;
     bool is_over = false;
+    std::vector<Peer::Asking*> refused;
     {
       const std::lock_guard lock(peer->mutex);
       if (peer->state != Peer::State::kConnecting) continue;  // it has come by itself
       is_over = !begin_connecting(*peer, why);
+      if (is_over && !peer->backlog.empty()) {  // only connect() is refused: messages wait until it listens
+        is_over = peer->fails_at_once = false;
+        refused.swap(peer->asking);
+      }
       if (!is_over && peer->state == Peer::State::kConnecting && Clock::now() > peer->give_up) {
         is_over = true;
         why = "it does not listen";
@@ -221,6 +224,10 @@ void LinkChannel::retry_all() {
         const std::lock_guard of_list(retry_mutex_);
         retrying_.push_back(peer);
       }
+    }
+    for (Peer::Asking* const one : refused) {
+      one->refusal = why;
+      one->over.signal();
     }
     if (is_over) end_peer(peer, why);
   }
@@ -234,8 +241,9 @@ base::Status LinkChannel::publish(std::string_view name, std::string_view value)
   const int socket = found->open(name, value);
   epoll_event coming{.events = EPOLLIN, .data = {.ptr = static_cast<Watched*>(&*found)}};
   if (socket >= 0 && ::epoll_ctl(events_, EPOLL_CTL_ADD, socket, &coming) == 0) return {};
-  const std::string why = errno == EADDRINUSE ? "another job on this machine has published it: take another name"
-                                              : base::why_refused("socket, bind, listen", errno);
+  const std::string why = errno == EADDRINUSE
+                              ? "another job on this machine has published it: take another name"
+                              : base::why_refused("socket, bind, listen", errno);
   found->close();
   return base::fail(MPI_ERR_SERVICE, "{}", why);
 }

@@ -367,10 +367,15 @@ TEST(StagingBuffers, AreUsedWhileTheyAreWarm) {
 
 TEST_F(Shm, SharesPlacesByKey) {
   SharedAllocator one(*channels_[0]), other(*channels_[1]);
+  const std::int64_t used = one.allocate(10'000);
+  std::memset(one.at(used), 0xff, 10'000);
+  one.release(used, 10'000);
   const std::int64_t a = one.share(77, 2, {10'000, 10'000}), b = one.share(78, 2, {10'000, 10'000});
   EXPECT_NE(a, b);
   EXPECT_EQ(other.share(78, 2, {10'000, 10'000}), b);
   EXPECT_EQ(other.share(77, 2, {10'000, 10'000}), a);
+  EXPECT_EQ(std::count(one.at(a) + SharedAllocator::kOwn, one.at(a) + 10'000, std::byte(0)),
+            10'000 - SharedAllocator::kOwn);
   std::memcpy(one.at(a), "same", 5);
   EXPECT_STREQ(reinterpret_cast<const char*>(other.at(a)), "same");
   EXPECT_NE(one.share(77, 1, {10'000, 10'000}), a) << "the key is free again, the place is not";

@@ -276,6 +276,12 @@ static void closing(void) {
   CHECK_OK(MPI_File_write_at_all(file, 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
   CHECK_OK(MPI_File_close(&file));
   sync_fails = 0;
+  /* The file is gone: it cannot be deleted. */
+  file = test_open(MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE);
+  if (test_rank == 0) unlink(test_file);
+  CHECK_CLASS(MPI_File_close(&file), MPI_ERR_NO_SUCH_FILE);
+  CHECK_OK(MPI_File_close(&file));
+  CHECK(file == MPI_FILE_NULL);
   /* The descriptor is gone. */
   file = test_open(MPI_MODE_CREATE | MPI_MODE_RDWR);
   if (test_rank == 0) closed = syscall(SYS_close, descriptor_of_file()) == 0;
