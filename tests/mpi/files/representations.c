@@ -211,9 +211,10 @@ static void counts(void) {
   const MPI_Count many = ((MPI_Count)1 << 31) + 8;
   void* const converted = malloc((size_t)many); /* as the library needs: there may be a limit */
   free(converted);
-  void* const memory = test_rank != 0 || converted == NULL ? MAP_FAILED
-                                      : mmap(NULL, (size_t)many, PROT_READ | PROT_WRITE,
-                                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const memory = test_rank != 0 || converted == NULL
+                           ? MAP_FAILED
+                           : mmap(NULL, (size_t)many, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory != MAP_FAILED) { /* no byte of it is ever touched */
     MPI_Status status;
     CHECK_OK(MPI_File_write_at_c(file, 0, memory, many, MPI_BYTE, &status));

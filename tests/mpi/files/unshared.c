@@ -1,4 +1,5 @@
-/* Rank 0 makes a file in a directory that another rank's host does not share: all ranks get an error, and no second file is made. */
+/* Rank 0 makes a file in a directory that another rank's host does not share: all ranks get an error, and no
+ * second file is made. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <sys/mount.h>
@@ -26,7 +27,8 @@ int main(int argc, char** argv) {
   if (test_rank == 1) hidden = first != (int)getpid() && hide(folder);
   MPI_Bcast(&hidden, 1, MPI_INT, 1, MPI_COMM_WORLD);
   if (hidden) {
-    const int code = MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+    const int code =
+        MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
     CHECK(code != MPI_SUCCESS);
     MPI_Error_class(code, &error_class);
     CHECK_EQ(error_class, MPI_ERR_NO_SUCH_FILE);

@@ -1,5 +1,5 @@
-/* A thread of rank 0 learns the address of rank 1's memory, and waits for its lock, while another one ends the epoch of MPI_Win_lock_all: the lock does
- * not stay. */
+/* A thread of rank 0 learns the address of rank 1's memory, and waits for its lock, while another one ends
+ * the epoch of MPI_Win_lock_all: the lock does not stay. */
 #include <pthread.h>
 #include <unistd.h>
 
