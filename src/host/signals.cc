@@ -60,8 +60,8 @@ std::uintptr_t stack_pointer_of(const ucontext_t& context) {
 #endif
 }
 
-/// If the memory is another rank's, then that rank's buffer is bad, most likely: who moves data between two
-/// ranks is one of them, or neither.
+/// If the memory is another rank's, then that rank's buffer is bad, most likely: a message between two ranks is
+/// moved by either of them, or by a thread of a third one.
 void describe_owner(char* text, std::size_t capacity, const HostedRank* rank, const void* address) {
   const fiber::Identity* const owner = image::memory_owner(address);
   if (owner == nullptr || (rank != nullptr && owner == &rank->identity)) return;

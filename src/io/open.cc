@@ -226,7 +226,7 @@ Status File::close() {
   Status outcome;
   if (leads()) outcome = opened_->close(!deletes);
   if (deletes) {
-    outcome = {};  // of data that nobody gets to see
+    outcome = {};  // data that is deleted with its file
     if (!is_in_one_process()) CLUMP_TRY(synchronize(*comm_));
     if (comm_->rank == 0 && ::unlink(name.c_str()) != 0) outcome = system_error(errno, "delete", name);
   }

@@ -114,7 +114,7 @@ Status Window::start(const core::Group& part, int assertions) {
   tell_sanitizer();
   counters_.epochs.add();
   access_.store(Access::kStarted, std::memory_order_release);
-  fenced_.store(false, std::memory_order_relaxed);  // what a fence has opened, and nobody has used, is over
+  fenced_.store(false, std::memory_order_relaxed);  // the epoch of a fence ends, if no operation was called in it
   return {};
 }
 

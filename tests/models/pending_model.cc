@@ -1,7 +1,7 @@
 // A pending collective of two groups with a rank each (src/coll/shared/pending.cc: submit_work, work_from,
 // end_all, let_go): the last rank that comes leaves a task for each worker, threads take parts, the end of
 // the last part completes the requests, and the last user gives the object back. Properties: both requests
-// complete, once; whoever waits sees the data of all parts; the object is given back once, after its last
+// complete, once; a rank that waits sees the data of all parts; the object is given back once, after its last
 // use.
 #include <gtest/gtest.h>
 

@@ -140,7 +140,7 @@ static void test_two_counts(void) {
       for (size_t i = 0; i < (size_t)size * BLOCK; ++i) all[i] = GUARD;
       int code = call_two_counts(kind, wide, one, all, call < TWO_COUNTS ? NULL : &request);
       if (call >= TWO_COUNTS && code == MPI_SUCCESS) code = MPI_Wait(&request, MPI_STATUS_IGNORE);
-      /* Who only sends, or hears from an inner rank of a tree, may see nothing. */
+      /* A rank that only sends, or hears from an inner rank of a tree, may see nothing. */
       if (rank == 0 || (rank == 1 && kind != GATHER) || code != MPI_SUCCESS) {
         char text[MPI_MAX_ERROR_STRING];
         int text_length;
