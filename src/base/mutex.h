@@ -39,4 +39,21 @@ class ShortMutex {
   std::atomic<bool> locked_{false};
 };
 
+/// Holds the mutex while it lives, unless the caller is alone: the only thread that may come here. An atomic
+/// operation is a large part of what some calls cost.
+class LockUnlessAlone {
+ public:
+  LockUnlessAlone(ShortMutex& mutex, bool alone) : mutex_(alone ? nullptr : &mutex) {
+    if (mutex_ != nullptr) mutex_->lock();
+  }
+  ~LockUnlessAlone() {
+    if (mutex_ != nullptr) mutex_->unlock();
+  }
+  LockUnlessAlone(const LockUnlessAlone&) = delete;
+  LockUnlessAlone& operator=(const LockUnlessAlone&) = delete;
+
+ private:
+  ShortMutex* const mutex_;
+};
+
 }  // namespace clump::base

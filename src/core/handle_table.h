@@ -163,21 +163,7 @@ class HandleTable {
   }
 
  private:
-  /// Locks the table unless the caller is alone: an atomic operation is a large part of a handle's cost.
-  class Lock {
-   public:
-    Lock(base::ShortMutex& mutex, bool alone) : mutex_(alone ? nullptr : &mutex) {
-      if (mutex_ != nullptr) mutex_->lock();
-    }
-    ~Lock() {
-      if (mutex_ != nullptr) mutex_->unlock();
-    }
-    Lock(const Lock&) = delete;
-    Lock& operator=(const Lock&) = delete;
-
-   private:
-    base::ShortMutex* const mutex_;
-  };
+  using Lock = base::LockUnlessAlone;
 
   /// The slot's number; for a predefined handle a number that no slot has.
   static std::uint32_t index_of(std::intptr_t value) {

@@ -228,19 +228,10 @@ class Window final : public core::Window {
   /// Guards what the calls of MPI_Win_lock and MPI_Win_unlock change for the whole window: threads of the
   /// rank may lock different targets at the same time. A thread that is alone needs no lock. Not held while a
   /// thread waits.
-  class EpochChange {
+  class EpochChange : base::LockUnlessAlone {
    public:
-    explicit EpochChange(Window& window) : mutex_(window.owner.is_alone() ? nullptr : &window.epoch_mutex_) {
-      if (mutex_ != nullptr) mutex_->lock();
-    }
-    ~EpochChange() {
-      if (mutex_ != nullptr) mutex_->unlock();
-    }
-    EpochChange(const EpochChange&) = delete;
-    EpochChange& operator=(const EpochChange&) = delete;
-
-   private:
-    base::ShortMutex* const mutex_;
+    explicit EpochChange(Window& window)
+        : LockUnlessAlone(window.epoch_mutex_, window.owner.is_alone()) {}
   };
 
   // For origins that cannot reach this rank's memory. Any thread.
