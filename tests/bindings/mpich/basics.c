@@ -301,6 +301,10 @@ static void failures(void) {
   MPI_Error_class(code, &class);
   CHECK(class == MPI_ERR_TRUNCATE);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Request both[2];
+  MPI_Irecv(in, 1, MPI_INT, rank, 4, MPI_COMM_WORLD, &both[0]);
+  MPI_Isend(out, 2, MPI_INT, rank, 4, MPI_COMM_WORLD, &both[1]);
+  CHECK(MPI_Waitall(2, both, MPI_STATUSES_IGNORE) == MPI_ERR_IN_STATUS);
   MPI_Add_error_class(&added);
   CHECK(added > MPI_ERR_LASTCODE);
   MPI_Add_error_code(added, &code);
