@@ -128,7 +128,9 @@ CLUMP_ENTRY(int, MPI_T_event_handle_alloc,
 CLUMP_ENTRY(int, MPI_T_event_register_callback,
             (MPI_T_event_registration registration, int safety, Info info, void* user_data,
              decltype(EventCallback::function) function)) {
-  EventCallback* const own = function != nullptr ? kept(EventCallback{function, user_data}) : nullptr;
+  static constinit KeptOnce<EventCallback> callbacks;  // of a registration that is freed one may still run
+  EventCallback* const own = function != nullptr ? callbacks.copy_of({function, user_data}) : nullptr;
+  if (own == nullptr && function != nullptr) return program_code(MPI_T_ERR_MEMORY);
   return program_code(
       abi::T_event_register_callback()(registration, static_cast<MPI_T_cb_safety>(standard(kSafety, safety)),
                                        standard(info), own, own != nullptr ? tell : nullptr));
@@ -137,7 +139,10 @@ CLUMP_ENTRY(int, MPI_T_event_handle_free,
             (MPI_T_event_registration registration, void* user_data,
              decltype(FreeCallback::function) function)) {
   FreeCallback* const own = function != nullptr ? kept(FreeCallback{function, user_data}) : nullptr;
-  return program_code(abi::T_event_handle_free()(registration, own, own != nullptr ? tell_freed : nullptr));
+  if (own == nullptr && function != nullptr) return program_code(MPI_T_ERR_MEMORY);
+  const int code = abi::T_event_handle_free()(registration, own, own != nullptr ? tell_freed : nullptr);
+  if (code != MPI_SUCCESS) std::free(own);
+  return program_code(code);
 }
 /// The function of the standard gets no data of its own but that of the event's callback: it is what tell()
 /// gets, too.
