@@ -136,6 +136,19 @@ class Profile(Case):
 
         self.in_all_modes(look)
 
+    def test_name_that_is_no_text(self):
+        """Bytes of a file's name that are not UTF-8, and some that are: the files are JSON all the same."""
+        name = b"caf\xe9 \xc3\xa9 \xed\xa0\x80 \xf0\x9f\x98\x80 \xc0\x80 <\xf5"
+        shown = "caf\ufffd \u00e9 \ufffd\ufffd\ufffd \U0001f600 \ufffd\ufffd <\ufffd"
+        program = os.path.join(os.fsencode(self.folder), name)
+        os.symlink(tool.program("show"), program)
+        result = tool.run("--profile=one", "--trace", "events.json", "-n", 2, os.fsdecode(program), "started", cwd=self.folder)
+        self.assertEqual(result.code, 0, result)
+        for file in ("one.json", "events.json"):
+            text = json.loads((self.folder / file).read_bytes().decode())
+            self.assertEqual((text if file == "one.json" else text["otherData"])["program"], shown)
+        self.assertIn(shown.replace("<", "\\u003c").replace("\ufffd", "\\ufffd"), (self.folder / "one.html").read_bytes().decode())
+
     def test_calls_inside_of_calls_are_part_of_them(self):
         profile, _ = self.run_profile("callbacks")
         for rank in profile["ranks"]:
