@@ -29,6 +29,8 @@ inline constexpr std::size_t kCollectives = 4096;
 
 /// Places of peers that are none.
 inline constexpr int kNobody = -1;
+/// Of a call that has sent several messages: MPI_Startall.
+inline constexpr int kSeveral = -2;
 
 using base::Counter;
 
@@ -56,7 +58,7 @@ struct Event {
   std::uint64_t begin, end;  ///< ticks
   std::uint64_t waited;
   std::int64_t sent, received;  ///< bytes
-  std::int32_t to, from;        ///< ranks in the job; kNobody
+  std::int32_t to, from;        ///< ranks in the job; kNobody; kSeveral
   std::int32_t send_tag, receive_tag;
   std::uint32_t context;  ///< of the communicator
   std::uint32_t call;

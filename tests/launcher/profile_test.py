@@ -325,6 +325,25 @@ class Trace(Case):
             inside = lambda one: [key for key, call in calls.items() if key[0] == one["tid"] and call["ts"] - 0.002 <= one["ts"] <= call["ts"] + call["dur"] + 0.002]
             self.assertEqual(inside(start)[0][1], inside(end)[0][1])
 
+    def test_arrows_of_several_threads(self):
+        """Two threads of a rank send in turn in one stream: the arrows are in the order of time."""
+        trace, _ = self.trace("turns", ranks=2)
+        ends = {kind: {event["id"]: event for event in trace["traceEvents"] if event["ph"] == kind} for kind in "sf"}
+        self.assertEqual(len(ends["s"]), 10)
+        self.assertEqual(len({event["tid"] for event in ends["s"].values()}), 2)
+        for number, start in ends["s"].items():
+            self.assertLessEqual(start["ts"], ends["f"][number]["ts"])
+        in_order = [[number for number, _ in sorted(ends[kind].items(), key=lambda one: one[1]["ts"])] for kind in "sf"]
+        self.assertEqual(in_order[0], in_order[1])
+
+    def test_no_arrows_where_messages_are_not_known(self):
+        """Of two messages the first is sent by MPI_Start, or with another one by MPI_Startall, and the second received by MPI_Irecv. In a
+        stream of its own one message is sent by MPI_Start, and received by MPI_Recv."""
+        for case, known in (("start", ["MPI_Start"]), ("startall", [])):
+            trace, _ = self.trace(case, ranks=2)
+            calls = {(event["tid"], event["ts"]): event["name"] for event in trace["traceEvents"] if event["ph"] == "X"}
+            self.assertEqual([calls[event["tid"], event["ts"]] for event in trace["traceEvents"] if event["ph"] == "s"], known)
+
     def test_too_many_events(self):
         trace, result = self.trace("threads", ranks=3)
         self.assertEqual(trace["otherData"]["dropped"], "0")
