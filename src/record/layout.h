@@ -69,9 +69,13 @@ struct EventChunk {
   std::array<Event, kEventsInChunk> events;
 };
 
-/// Of one thread of control of a rank.
+/// Of one thread of control of a rank, and of those that come after its end.
 struct ThreadRecord {
   std::atomic<std::uint64_t> next;  ///< the rank's thread before
+  /// For how long threads have had it: now one has it since then, 0: none; and ticks of those that have
+  /// ended.
+  std::atomic<std::uint64_t> had_since;
+  Counter had;
   /// The call that it is in now: its number, and since when; 0: none.
   std::atomic<std::uint32_t> call;
   std::atomic<std::uint64_t> call_begun;
@@ -91,12 +95,12 @@ struct RankRecord {
   /// It is watched since; 0: not now. MPI_Pcontrol changes this, and the end of MPI.
   std::atomic<std::uint64_t> since;
   Counter watched;  ///< ticks, until `since` was set
-  std::atomic<std::uint64_t> first_watched;
+  std::atomic<std::uint64_t> first_watched, last_watched;
   std::atomic<std::uint32_t> event_chunks;
 };
 
 struct Header {
-  static constexpr std::uint64_t kMagic = 0x3230'6472'6f63'6572;  // "record02", in the order of bytes
+  static constexpr std::uint64_t kMagic = 0x3330'6472'6f63'6572;  // "record03", in the order of bytes
 
   std::uint64_t magic;
   std::uint64_t size;                         ///< of the region

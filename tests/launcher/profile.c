@@ -84,6 +84,30 @@ static void threads(void) {
   for (int i = 0; i < 2; ++i) pthread_join(made[i], NULL);
 }
 
+static void* call_once(void* none) {
+  int own;
+  MPI_Comm_rank(MPI_COMM_WORLD, &own);
+  return none;
+}
+
+/* Rank 0 has nine threads, all there at the same time, which end; then it waits for rank 1. */
+static pthread_barrier_t all_there;
+static void* call_together(void* none) {
+  call_once(none);
+  pthread_barrier_wait(&all_there);
+  return none;
+}
+static void short_threads(void) {
+  pthread_t made[9];
+  pthread_barrier_init(&all_there, NULL, 9);
+  for (int i = 0; rank == 0 && i < 9; ++i) pthread_create(&made[i], NULL, call_together, NULL);
+  for (int i = 0; rank == 0 && i < 9; ++i) pthread_join(made[i], NULL);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) MPI_Recv(buffer, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (rank != 0) pass_seconds(0.6);
+  if (rank != 0) MPI_Send(buffer, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+}
+
 /* Two threads of rank 0 send in turn; the main thread sends first. */
 static pthread_barrier_t turn;
 static void* send_second(void* none) {
@@ -232,6 +256,7 @@ int main(int argc, char** argv) {
   if (strcmp(how, "collectives") == 0) collectives();
   if (strcmp(how, "flood") == 0) flood();
   if (strcmp(how, "threads") == 0) threads();
+  if (strcmp(how, "short_threads") == 0) short_threads();
   if (strcmp(how, "turns") == 0) turns();
   if (strcmp(how, "start") == 0) unknown_messages(MPI_COMM_WORLD, 0);
   if (strcmp(how, "startall") == 0) unknown_messages(MPI_COMM_WORLD, 1);
