@@ -72,8 +72,8 @@ struct EventChunk {
 /// Of one thread of control of a rank, and of those that come after its end.
 struct ThreadRecord {
   std::atomic<std::uint64_t> next;  ///< the rank's thread before
-  /// For how long threads have had it: now one has it since then, 0: none; and ticks of those that have
-  /// ended.
+  /// For how long threads have had it: the one that has it now since then (0: none has it), and the ticks of
+  /// those that have ended. By the thread that has it.
   std::atomic<std::uint64_t> had_since;
   Counter had;
   /// The call that it is in now: its number, and since when; 0: none.
