@@ -105,6 +105,8 @@ class Writer {
       event(fmt::format(R"("ph":"M","name":"thread_sort_index","pid":{},"tid":{},"args":{{"sort_index":{}}})",
                         source.host, tid, rank));
       write_thread(source, *threads[number], rank, tid, zero);
+      // What one thread has dropped is the end of what it has done; the others may have gone on.
+      if (threads.size() > 1 && threads[number]->events_dropped.value() != 0) sends_more_.insert(rank);
     }
   }
 
@@ -170,7 +172,7 @@ class Writer {
   Traced& traced_;
   bool is_first_ = true;
   std::map<std::tuple<std::uint32_t, int, int, int>, Stream> streams_;  // context, from, to, tag
-  std::set<int> sends_more_;  // ranks whose sends are not all in the streams: several by one call
+  std::set<int> sends_more_;  // ranks whose sends are not all in the streams
 };
 
 }  // namespace
