@@ -16,7 +16,15 @@ int no_room() { return program_code(abi::Comm_call_errhandler()(MPI_COMM_SELF, M
 
 /// Values of predefined attributes that mean something else here. They are the rank's, and stay where they
 /// are.
-int host_value, io_value, last_code_value, flavor_value, model_value;
+int host_value, io_value, last_code_value;
+
+/// The same of windows, whose values differ: a place for each of a family's constants.
+int constants[] = {0, 1, 2, 3, 4};
+constexpr int kConstants = sizeof constants / sizeof constants[0];
+
+void give_constant(void* attribute_val, int value) {
+  if (value >= 0 && value < kConstants) *static_cast<int**>(attribute_val) = &constants[value];
+}
 
 void give(void* attribute_val, int* place, int value) {
   *place = value;
@@ -220,8 +228,8 @@ CLUMP_ENTRY(int, MPI_Win_get_attr, (Win win, int keyval, void* attribute_val, in
   const int code = abi::Win_get_attr()(standard(win), key, attribute_val, flag);
   if (code != MPI_SUCCESS || *flag == 0) return program_code(code);
   const auto value = [&] { return **static_cast<int**>(attribute_val); };
-  if (key == MPI_WIN_CREATE_FLAVOR) give(attribute_val, &flavor_value, program(kFlavor, value()));
-  if (key == MPI_WIN_MODEL) give(attribute_val, &model_value, program(kModel, value()));
+  if (key == MPI_WIN_CREATE_FLAVOR) give_constant(attribute_val, program(kFlavor, value()));
+  if (key == MPI_WIN_MODEL) give_constant(attribute_val, program(kModel, value()));
   return MPI_SUCCESS;
 }
 
