@@ -15,15 +15,6 @@
 namespace clump::image {
 namespace {
 
-const link_map* loaded_as(std::string_view name) {
-  for (const link_map* map = first_loaded(); map != nullptr; map = map->l_next) {
-    if (map->l_ld == nullptr) continue;
-    const Dynamic dynamic(*map);
-    if (dynamic.soname != nullptr && name == dynamic.soname) return map;
-  }
-  return nullptr;
-}
-
 bool is_for_c(const char* name) {
   return std::strncmp(name, "libmpi.so", 9) == 0 || std::strncmp(name, "libmpich.so", 11) == 0;
 }
@@ -53,6 +44,15 @@ bool is_of_mpi(const char* name) {
 }
 
 }  // namespace
+
+const link_map* loaded_as(std::string_view name) {
+  for (const link_map* map = first_loaded(); map != nullptr; map = map->l_next) {
+    if (map->l_ld == nullptr) continue;
+    const Dynamic dynamic(*map);
+    if (dynamic.soname != nullptr && name == dynamic.soname) return map;
+  }
+  return nullptr;
+}
 
 std::string facade_needed_by(const std::string& path) {
   const char* const variable = base::variable("LD_LIBRARY_PATH");
