@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import subprocess
 import sys
 import unittest
 
@@ -42,6 +43,20 @@ class Plugins(tool.Case):
         script = "import ctypes, sys; all = [ctypes.CDLL(name) for name in sys.argv[1:]]; print(sum(one.plug() for one in all)); all[0].leave()"
         shown = tool.run("-n", 2, sys.executable, "-c", script, PROGRAMS / "plain.so", PROGRAMS / "symbolic.so")
         self.assertEqual((shown.code, shown.out), (0, "0\n0\n"), shown)
+
+    def test_a_tool_that_is_linked(self):
+        for way in WAYS:
+            shown = tool.run(*way, "-n", 2, PROGRAMS / "wrapped")
+            self.assertEqual((shown.code, sorted(shown.out.splitlines()), shown.err), (0, ["0 failures"] * 2 + ["seen in Fortran"] * 2, ""))
+
+    def test_a_tool_behind_a_shell(self):
+        """ld.so loads the library for which the program is made, if there is one here, and the process begins again over ours."""
+        program = PROGRAMS / "wrapped"
+        if "not found" in subprocess.run(["ldd", program], capture_output=True, text=True).stdout:
+            self.skipTest("the other library is not installed")
+        for preloaded in ("", PROGRAMS / "wraps.so"):
+            shown = tool.run("-n", 2, "-x", f"LD_PRELOAD={preloaded}", "sh", "-c", f"exec '{program}'")
+            self.assertEqual((shown.code, sorted(shown.out.splitlines()), shown.err), (0, ["0 failures"] * 2 + ["seen in Fortran"] * 2, ""))
 
     def test_two_programs(self):
         shown = tool.run("-n", 1, PROGRAMS / "main_symbolic", ":", "-n", 1, PROGRAMS / "main", env={"PLUGINS": "l" + str(PROGRAMS / "symbolic.so")})
