@@ -22,8 +22,10 @@ class Plugins(tool.Case):
                 self.assertEqual((shown.code, shown.out, shown.err), (0, "0 failures\n0 failures\n", ""))
 
     def test_opened(self):
-        self.look("opens", "cplain.so", "lsymbolic.so", "gother.so")
-        self.look("opens", "lsymbolic.so", "cplain.so", "lother_symbolic.so")
+        for program in ("opens", "opens_mpi"):  # without MPI of its own all ranks are processes
+            self.look(program, "cplain.so", "lsymbolic.so", "gother.so")
+            self.look(program, "lsymbolic.so", "cplain.so", "lother_symbolic.so")
+            self.look(program, "labove.so")
 
     def test_linked(self):
         self.look("linked", "cplain.so")
