@@ -45,6 +45,7 @@ program sections
   call refused()
   call only_its_own()
   call at_the_root_only()
+  if (ranks > 1) call two_groups()
   call little()
   call error_handlers()
   call MPI_Allreduce(failures, all_failures, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
@@ -250,6 +251,39 @@ contains
       call MPI_Scatter(out(1:8:2), 2, type, x, 2, MPI_INTEGER, 0, MPI_COMM_WORLD)
     end if
     call check(x(2) == 2 * (rank + 1), 'MPI_Scatter')
+  end subroutine
+
+  ! Between two groups: at the root what it gives means nothing, and at the others of its group nothing at all.
+  subroutine two_groups()
+    integer :: x(2), got(2, ranks), line(8), total(2)
+    type(MPI_Comm) :: half, inter
+    type(MPI_Request) :: request
+    call MPI_Comm_split(MPI_COMM_WORLD, mod(rank, 2), rank, half)
+    call MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - mod(rank, 2), 9, inter)
+    x = rank
+    line = 7
+    if (rank == 0) then
+      call MPI_Gather(line(1:8:2), 0, MPI_DATATYPE_NULL, got, 2, MPI_INTEGER, MPI_ROOT, inter)
+      call check(got(1, ranks / 2) == ranks / 2 * 2 - 1, 'MPI_Gather between groups')
+      call MPI_Ireduce(line(1:8:2), total, 2, MPI_INTEGER, MPI_SUM, MPI_ROOT, inter, request)
+      call MPI_Wait(request, MPI_STATUS_IGNORE)
+      call check(total(2) == (ranks / 2)**2, 'MPI_Ireduce between groups')
+      call MPI_Bcast([1, 2, 3, 4], 4, MPI_INTEGER, MPI_ROOT, inter)
+    else if (mod(rank, 2) == 0) then
+      call MPI_Gather(line(1:8:2), 2, MPI_DATATYPE_NULL, line(2:8:2), 2, MPI_DATATYPE_NULL, MPI_PROC_NULL, inter)
+      call MPI_Ireduce(line(1:8:2), line(2:8:2), 2, MPI_INTEGER, MPI_SUM, MPI_PROC_NULL, inter, request)
+      call MPI_Wait(request, MPI_STATUS_IGNORE)
+      call MPI_Bcast(line(1:8:2), 4, MPI_INTEGER, MPI_PROC_NULL, inter)
+      call check(all(line == 7), 'a group without a part in it')
+    else
+      call MPI_Gather(x, 2, MPI_INTEGER, line(1:8:2), 2, MPI_DATATYPE_NULL, 0, inter)
+      call MPI_Ireduce(x, line(1:8:2), 2, MPI_INTEGER, MPI_SUM, 0, inter, request)
+      call MPI_Wait(request, MPI_STATUS_IGNORE)
+      call MPI_Bcast(line(1:8:2), 4, MPI_INTEGER, 0, inter)
+      call check(all(line == [1, 7, 2, 7, 3, 7, 4, 7]), 'MPI_Bcast between groups')
+    end if
+    call MPI_Comm_free(inter)
+    call MPI_Comm_free(half)
   end subroutine
 
   ! Nothing at all, and what ends within the first element, is contiguous.
