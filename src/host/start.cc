@@ -36,6 +36,7 @@
 #include "image/own_calls.h"
 #include "image/record_locks.h"
 #include "image/refusal.h"
+#include "image/sentinels.h"
 #include "image/signals.h"
 #include "pmi/rank_variables.h"
 
@@ -91,6 +92,7 @@ void begin_plain() {
   here.ranks[0].identity.threaded = true;  // it makes them without us
   fiber::set_default_identity(&here.ranks[0].identity);
   fiber::set_spinning(here.job.spin);
+  image::add_linked_sentinels();
   image::see_exit_of_process();
 }
 
@@ -333,7 +335,8 @@ void start_helpers(int rank) {
 
 void start_ranks() {
   Host& here = host();
-  const int count = here.job.here().ranks;  // not rank_count(): a rank that has begun may spawn others already
+  const int count =
+      here.job.here().ranks;  // not rank_count(): a rank that has begun may spawn others already
   fiber::note_beginning();
   prepare_for_thread_ends();
   image::signals::allow_threads();

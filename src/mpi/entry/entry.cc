@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -35,6 +36,13 @@ int code_for_program(base::Status status) {
              : status.code();
 }
 
+// The class of an error: of a code that the program has added, the one that it has added it to.
+int class_of(core::Rank* self, base::Status status) {
+  if (!core::ErrorCodes::is_users(status.code())) return status.error_class();
+  const std::optional<int> found = self != nullptr ? self->error_codes.class_of(status.code()) : std::nullopt;
+  return found && !core::ErrorCodes::is_users(*found) ? *found : MPI_ERR_OTHER;
+}
+
 // What the user reads when a job ends by an error of MPI.
 std::string last_words(core::Rank* self, const char* call, base::Status status, const core::Comm* comm) {
   std::string text;
@@ -43,7 +51,7 @@ std::string last_words(core::Rank* self, const char* call, base::Status status, 
   else
     text = fmt::format("{}: error code {} {}", call, status.code(),
                        self == nullptr ? "" : self->error_codes.text_of(status.code()));
-  if (const char* name = base::name_of_class(status.error_class())) text += fmt::format(" [{}]", name);
+  if (const char* name = base::name_of_class(class_of(self, status))) text += fmt::format(" [{}]", name);
   const std::string name = comm != nullptr ? comm->name.get() : "";
   if (!name.empty() && text.find(name) == std::string::npos) text += fmt::format(" [on {}]", name);
   return text;
@@ -51,7 +59,7 @@ std::string last_words(core::Rank* self, const char* call, base::Status status, 
 
 [[noreturn]] void end_job(core::Rank* self, base::Status status, const std::string& text) {
   if (self != nullptr && self->world.abort_job != nullptr)
-    self->world.abort_job(self->number, status.error_class(), text);
+    self->world.abort_job(self->number, class_of(self, status), text);
   // A thread or process that belongs to no job: nobody else can tell.
   std::fprintf(stderr, "clump: %s\n", text.c_str());
   std::_Exit(EXIT_FAILURE);
