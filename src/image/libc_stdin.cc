@@ -9,7 +9,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cstdarg>
+#include <cstdint>
 #include <cstdio>
 #include <cwchar>
 
@@ -28,11 +28,9 @@ int empty_input() {
   return empty;
 }
 
-/// The calling rank's `stdin`, as the program has set it.
-FILE* input() { return captured() ? *current_image().variable(&stdin) : stdin; }
-
 }  // namespace
 
+FILE* rank_stdin() { return captured() ? *current_image().variable(&stdin) : stdin; }
 FILE* rank_input() { return current_image().libc().standard.input; }
 
 void use_as_input(int real) {
@@ -70,35 +68,30 @@ using namespace clump::image;  // the functions below are the C library's, outsi
 
 extern "C" {
 
-CLUMP_HOST_API int getchar() { return std::getc(input()); }
-CLUMP_HOST_API int getchar_unlocked() { return getc_unlocked(input()); }
-CLUMP_HOST_API wint_t getwchar() { return std::getwc(input()); }
+CLUMP_HOST_API int getchar() { return std::getc(rank_stdin()); }
+CLUMP_HOST_API int getchar_unlocked() { return getc_unlocked(rank_stdin()); }
+CLUMP_HOST_API wint_t getwchar() { return std::getwc(rank_stdin()); }
+CLUMP_HOST_API wint_t getwchar_unlocked() { return getwc_unlocked(rank_stdin()); }
 
-// The header gives scanf() another name in the binary: that of the C99 form. The traditional form differs in
-// "%a" and keeps its own name.
-CLUMP_HOST_API int vscanf(const char* format, va_list arguments) {
-  return std::vfscanf(input(), format, arguments);
+/// Reads a line, without its end, into `room` bytes; ends the process where it does not fit. Null at the end of
+/// the input and after an error. The header has no gets() since C11: old programs call it.
+CLUMP_HOST_API char* __gets_chk(char* line, size_t room) {
+  static constinit Hidden<void()> overflow{"__chk_fail"};
+  FILE* const stream = rank_stdin();
+  flockfile(stream);
+  size_t length = 0;
+  int next = getc_unlocked(stream);
+  for (; next != EOF && next != '\n'; next = getc_unlocked(stream)) {
+    if (length + 1 >= room) overflow();
+    line[length++] = static_cast<char>(next);
+  }
+  const bool nothing = next == EOF && (length == 0 || ferror_unlocked(stream) != 0);
+  funlockfile(stream);
+  if (nothing) return nullptr;
+  line[length] = '\0';
+  return line;
 }
-CLUMP_HOST_API int scanf(const char* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  const int items = std::vfscanf(input(), format, arguments);
-  va_end(arguments);
-  return items;
-}
+CLUMP_HOST_API char* gets(char* line) { return __gets_chk(line, SIZE_MAX); }
 
-CLUMP_HOST_API int traditional_vscanf(const char* format, va_list arguments) __asm__("vscanf");
-CLUMP_HOST_API int traditional_vscanf(const char* format, va_list arguments) {
-  static constinit Hidden<int(FILE*, const char*, va_list)> real{"vfscanf"};
-  return real(input(), format, arguments);
-}
-CLUMP_HOST_API int traditional_scanf(const char* format, ...) __asm__("scanf");
-CLUMP_HOST_API int traditional_scanf(const char* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  const int items = traditional_vscanf(format, arguments);
-  va_end(arguments);
-  return items;
-}
 
 }  // extern "C"
