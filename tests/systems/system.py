@@ -36,6 +36,7 @@ mount --rbind /sys sys
 mount --rbind /dev dev
 mount -t tmpfs -o mode=1777 tmpfs dev/shm
 mount -t tmpfs -o mode=1777 tmpfs tmp
+mount -t tmpfs tmpfs var/lib/apt/lists  # whose names have the host's
 for file in etc/resolv.conf etc/hosts; do [ ! -e "/$file" ] || { [ -e "$file" ] || : >"$file"; mount --bind "/$file" "$file"; }; done
 for folder in etc/apt/sources.list.d etc/apt/apt.conf.d etc/apt/auth.conf.d; do mkdir -p "$folder"; mount --bind "$way/$folder" "$folder"; done
 [ ! -d etc/ssl/certs ] || [ ! -d /etc/ssl/certs ] || mount --bind /etc/ssl/certs etc/ssl/certs
@@ -112,7 +113,10 @@ class System:
         log = self.log("root")
         if run(["debootstrap", "--variant=minbase", "--include=ca-certificates,git", self.release, str(self.root), place], log) != 0:
             die(f"debootstrap failed: {log}")
-        (self.root / "etc/apt/sources.list").unlink(missing_ok=True)
+        for trace in ("etc/apt/sources.list", "var/log/bootstrap.log"):
+            (self.root / trace).unlink(missing_ok=True)
+        for file in (self.root / "var/lib/apt/lists").glob("*_*"):
+            file.unlink()
         if self.enter(f"useradd --create-home --uid {USER} user", log) != 0:
             die(f"no user: {log}")
         made.touch()
