@@ -1,6 +1,7 @@
-// scanf() and its kin, which read the calling rank's `stdin`, in all forms that a C library has: the traditional one,
-// where "%a" takes memory, that of C99, and that of C23, where "%i" reads "0b1". A header chooses one by the
-// program's standard and renames the call; so all are here, whatever this compiler's header says.
+// scanf() and its kin, which read the calling rank's `stdin`, in all forms that a C library has: the
+// traditional one, where "%a" takes memory, that of C99, and that of C23, where "%i" reads "0b1". A header
+// chooses one by the program's standard and renames the call; so all are here, whatever this compiler's
+// header says.
 #include <cstdarg>
 #include <cstdio>
 #include <cwchar>
@@ -43,21 +44,21 @@ class Scan {
 
 using clump::image::Scan;
 
-// CLUMP_SCAN(name, Char, "v...", "...", "vf...", "older"): the two functions of these names read as the C library's third does.
-// Their names here are not those of the header, which would rename them.
-#define CLUMP_SCAN(name, Char, list, variadic, real, older)                          \
-  CLUMP_HOST_API int v##name(const Char* format, va_list arguments) __asm__(list);   \
-  CLUMP_HOST_API int v##name(const Char* format, va_list arguments) {                \
-    static constinit Scan<Char> scan{real, older};                                   \
-    return scan(format, arguments);                                                  \
-  }                                                                                  \
-  CLUMP_HOST_API int name(const Char* format, ...) __asm__(variadic);                \
-  CLUMP_HOST_API int name(const Char* format, ...) {                                 \
-    va_list arguments;                                                               \
-    va_start(arguments, format);                                                     \
-    const int items = v##name(format, arguments);                                    \
-    va_end(arguments);                                                               \
-    return items;                                                                    \
+// CLUMP_SCAN(name, Char, "v...", "...", "vf...", "older"): the two functions of these names read as the C
+// library's third does. Their names here are not those of the header, which would rename them.
+#define CLUMP_SCAN(name, Char, list, variadic, real, older)                        \
+  CLUMP_HOST_API int v##name(const Char* format, va_list arguments) __asm__(list); \
+  CLUMP_HOST_API int v##name(const Char* format, va_list arguments) {              \
+    static constinit Scan<Char> scan{real, older};                                 \
+    return scan(format, arguments);                                                \
+  }                                                                                \
+  CLUMP_HOST_API int name(const Char* format, ...) __asm__(variadic);              \
+  CLUMP_HOST_API int name(const Char* format, ...) {                               \
+    va_list arguments;                                                             \
+    va_start(arguments, format);                                                   \
+    const int items = v##name(format, arguments);                                  \
+    va_end(arguments);                                                             \
+    return items;                                                                  \
   }
 
 extern "C" {

@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cstdint>
 #include <cstdio>
 #include <cwchar>
 
@@ -72,26 +71,5 @@ CLUMP_HOST_API int getchar() { return std::getc(rank_stdin()); }
 CLUMP_HOST_API int getchar_unlocked() { return getc_unlocked(rank_stdin()); }
 CLUMP_HOST_API wint_t getwchar() { return std::getwc(rank_stdin()); }
 CLUMP_HOST_API wint_t getwchar_unlocked() { return getwc_unlocked(rank_stdin()); }
-
-/// Reads a line, without its end, into `room` bytes; ends the process where it does not fit. Null at the end of
-/// the input and after an error. The header has no gets() since C11: old programs call it.
-CLUMP_HOST_API char* __gets_chk(char* line, size_t room) {
-  static constinit Hidden<void()> overflow{"__chk_fail"};
-  FILE* const stream = rank_stdin();
-  flockfile(stream);
-  size_t length = 0;
-  int next = getc_unlocked(stream);
-  for (; next != EOF && next != '\n'; next = getc_unlocked(stream)) {
-    if (length + 1 >= room) overflow();
-    line[length++] = static_cast<char>(next);
-  }
-  const bool nothing = next == EOF && (length == 0 || ferror_unlocked(stream) != 0);
-  funlockfile(stream);
-  if (nothing) return nullptr;
-  line[length] = '\0';
-  return line;
-}
-CLUMP_HOST_API char* gets(char* line) { return __gets_chk(line, SIZE_MAX); }
-
 
 }  // extern "C"

@@ -10,8 +10,8 @@ import subprocess
 import sys
 
 USES_STDIN = r"(__isoc\d+_)?v?w?scanf|get(w)?char(_unlocked)?|gets"
-# Not interposed, and why.
-LEFT = {}
+# Not interposed: a program that calls gets() runs as processes (process_only.cc), as the linker warns of each library that defines it.
+LEFT = {"gets"}
 
 
 def c_library():
@@ -51,11 +51,11 @@ def main():
         sys.exit(f"{len(exported)} functions in {library}, {len(interposed)} interposed: nm has not read them")
     plains = {plain(name) for name in interposed}
     missing = {name for name in exported - interposed if plain(name) in plains or re.fullmatch(USES_STDIN, name)}
-    for name in sorted(missing - LEFT.keys()):
+    for name in sorted(missing - LEFT):
         print(f"{name} of {library} is not interposed, but {plain(name)} is")
-    for name in sorted(LEFT.keys() - missing):
+    for name in sorted(LEFT - missing):
         print(f"{name} is listed as not interposed, but it is, or {library} does not have it")
-    return 1 if missing != LEFT.keys() else 0
+    return 1 if missing != LEFT else 0
 
 
 sys.exit(main())

@@ -22,7 +22,7 @@ TREE = Path(__file__).resolve().parents[2]
 SYSTEMS = TREE / ".cache" / "systems"
 RELEASES = {"12": "bookworm", "13": "trixie"}
 USER = 1000
-HOME = "/home/user"
+HOME = "/srv/user"
 # In a mount and process namespace of its own, which ends with the command: what a system has in /proc, /dev and /sys, and this machine's way to
 # packages ("way"), beside the root.
 ENTER = r"""
@@ -117,7 +117,7 @@ class System:
             (self.root / trace).unlink(missing_ok=True)
         for file in (self.root / "var/lib/apt/lists").glob("*_*"):
             file.unlink()
-        if self.enter(f"useradd --create-home --uid {USER} user", log) != 0:
+        if self.enter(f"useradd --create-home --home-dir {HOME} --uid {USER} user", log) != 0:
             die(f"no user: {log}")
         made.touch()
 
