@@ -137,6 +137,12 @@ CLUMP_HOST_API size_t mbsnrtowcs(wchar_t* wide, const char** text, size_t bytes,
   static constinit Hidden<size_t(wchar_t*, const char**, size_t, size_t, mbstate_t*)> real{"mbsnrtowcs"};
   return real(wide, text, bytes, size, state_or(state, &ConversionState::mbsnrtowcs));
 }
+CLUMP_HOST_API size_t __mbsnrtowcs_chk(wchar_t* wide, const char** text, size_t bytes, size_t size,
+                                       mbstate_t* state, size_t room) noexcept {
+  static constinit Hidden<size_t(wchar_t*, const char**, size_t, size_t, mbstate_t*, size_t)> real{
+      "__mbsnrtowcs_chk"};
+  return real(wide, text, bytes, size, state_or(state, &ConversionState::mbsnrtowcs), room);
+}
 CLUMP_HOST_API size_t mbrtoc16(char16_t* wide, const char* text, size_t size, mbstate_t* state) noexcept {
   static constinit Hidden<size_t(char16_t*, const char*, size_t, mbstate_t*)> real{"mbrtoc16"};
   return real(wide, text, size, state_or(state, &ConversionState::mbrtoc16));
