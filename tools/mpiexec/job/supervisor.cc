@@ -6,6 +6,7 @@
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -105,6 +106,17 @@ void end_all(const std::vector<pid_t>& processes, std::chrono::milliseconds grac
   end_descendants(grace, Sessions::kOwn);
 }
 
+/// mpiexec sends the numbers of signals. False when it is done, or dead.
+bool pass_on_signals(int socket, const std::vector<pid_t>& processes) {
+  for (int number = 0;;) {
+    const ssize_t got = ::recv(socket, &number, sizeof number, MSG_DONTWAIT);
+    if (got < 0) return errno == EAGAIN || errno == EINTR;
+    if (got != static_cast<ssize_t>(sizeof number)) return false;
+    for (const pid_t process : processes)
+      if (process > 0) ::kill(process, number);
+  }
+}
+
 std::chrono::milliseconds grace_of(const std::vector<Process>& processes) {
   std::chrono::milliseconds most{0};
   for (const Process& process : processes) most = std::max(most, process.grace);
@@ -145,7 +157,7 @@ std::chrono::milliseconds grace_of(const std::vector<Process>& processes) {
     both.add(signals.descriptor());
     both.add(socket);
     both.wait(most);
-    if (both.is_ready(socket)) break;  // nothing is ever sent to the supervisor: mpiexec is done, or dead
+    if (both.is_ready(socket) && !pass_on_signals(socket, pids)) break;
     siginfo_t info;
     while (signals.next(info)) continue;
     int status = 0;
@@ -196,17 +208,11 @@ bool Supervisor::next(Event& event, bool& gone) {
   gone = got == 0;
   if (got != static_cast<ssize_t>(sizeof event)) return false;
   running_[event.index] = event.kind == Event::Kind::kStarted ? event.value : -1;
-  if (event.kind == Event::Kind::kStarted) {
-    for (const int number : sent_) ::kill(event.value, number);
-  }
   return true;
 }
 
-void Supervisor::signal(int number) {
-  sent_.push_back(number);
-  for (const pid_t process : running_) {
-    if (process > 0) ::kill(process, number);
-  }
+void Supervisor::signal(int number) const {
+  (void)!::send(socket_, &number, sizeof number, MSG_DONTWAIT | MSG_NOSIGNAL);  // it may be gone
 }
 
 bool Supervisor::has_pending(int number) const {
@@ -224,14 +230,32 @@ bool Supervisor::is_dumping_core() const {
                      [&](pid_t process) { return process > 0 && status_of(process, "CoreDumping") == "1"; });
 }
 
-void Supervisor::stop() {
+void Supervisor::begin_stop() {
   if (socket_ < 0) return;
   ::close(std::exchange(socket_, -1));
-  if (supervisor_ > 0) ::waitpid(supervisor_, nullptr, 0);
+  if (supervisor_ > 0) ended_ = static_cast<int>(::syscall(SYS_pidfd_open, supervisor_, 0));
+}
+
+bool Supervisor::has_stopped() {
+  if (supervisor_ <= 0) return true;
+  const pid_t reaped = ::waitpid(supervisor_, nullptr, WNOHANG);
+  if (reaped == 0 || (reaped < 0 && errno == EINTR)) return false;
+  supervisor_ = -1;
+  if (ended_ >= 0) ::close(std::exchange(ended_, -1));
   // Only if the supervisor was killed: its orphans are ours. Those that it has reaped have lost their
   // numbers.
   end_all(grace_.count() == 0 ? running_ : std::vector<pid_t>(), grace_);
   for (const Folder& folder : folders_) remove(folder);
+  return true;
+}
+
+void Supervisor::stop() {
+  begin_stop();
+  while (!has_stopped()) {
+    tools::PollSet mine;
+    mine.add(ended_);
+    mine.wait(static_cast<int>(kLookForEnd.count()));
+  }
 }
 
 }  // namespace clump::mpiexec
