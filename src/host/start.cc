@@ -12,7 +12,9 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <map>
+#include <system_error>
 #include <utility>
 
 #include "base/environment.h"
@@ -112,12 +114,22 @@ image::output::Tags tags() {
   return {};
 }
 
-/// The files that mpiexec has made for the rank.
+/// Makes a file for the output of a rank that joins the job, and its folder. What it held is lost. What goes
+/// wrong is found when the file is opened.
+void make_output_file(const std::string& path) {
+  std::error_code ignored;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file >= 0) ::close(file);
+}
+
+/// The files of the rank: mpiexec has made those of the ranks that it has started.
 void open_output(HostedRank& rank) {
   const pmi::Job& job = host().job;
   for (const int descriptor : {STDOUT_FILENO, STDERR_FILENO}) {
     const std::string path = job.output_file(rank.identity.rank, descriptor);
     if (path.empty()) continue;
+    if (rank.spawned != nullptr) make_output_file(path);
     const base::Status opened =
         image::send_output_to(rank.identity, descriptor, path, job.output.to_files_only);
     if (!opened.ok()) cannot_start(rank.identity.rank, base::message_of(opened.code()));
