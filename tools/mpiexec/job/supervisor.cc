@@ -22,6 +22,7 @@
 #include "base/why_refused.h"
 #include "common/poll_set.h"
 #include "job/descendants.h"
+#include "job/end_order.h"
 #include "job/signal_line.h"
 
 namespace clump::mpiexec {
@@ -123,6 +124,30 @@ std::chrono::milliseconds grace_of(const std::vector<Process>& processes) {
   return most;
 }
 
+/// False if it has not ended, or somebody else waits for it (a debugger).
+bool reap_one(pid_t process, std::vector<pid_t>& processes, int socket) {
+  int status = 0;
+  if (::waitpid(process, &status, WNOHANG) != process) return false;
+  const auto known = std::find(processes.begin(), processes.end(), process);
+  if (known == processes.end()) return true;
+  *known = -1;
+  send_event(socket, Event::Kind::kEnded, static_cast<int>(known - processes.begin()), status);
+  return true;
+}
+
+/// Waits for all that have ended, orphans too, and tells of `processes` in the order of their ends.
+void reap(std::vector<pid_t>& processes, EndOrder& order, int socket) {
+  pid_t seen = -1;
+  for (siginfo_t ended{};; ended = {}) {
+    for (pid_t next; (next = order.next()) > 0;) reap_one(next, processes, socket);
+    if (::waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid == 0) return;
+    // One that `order` knows has ended only now, and others may have ended before it: ask `order` once more.
+    const bool is_known = order.knows(ended.si_pid) && ended.si_pid != seen;
+    seen = ended.si_pid;
+    if (!is_known && !reap_one(ended.si_pid, processes, socket)) return;
+  }
+}
+
 [[noreturn]] void supervise(const std::vector<Process>& processes, int socket) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   ::prctl(PR_SET_NAME, "clump-supervise");
@@ -149,6 +174,9 @@ std::chrono::milliseconds grace_of(const std::vector<Process>& processes) {
     for (const int descriptor : process.of_mpiexec) ::close(descriptor);
   }
 
+  EndOrder order;
+  for (const pid_t process : pids)
+    if (process > 0) order.add(process);
   SignalLine signals;
   signals.begin(std::array{SIGCHLD});
   const int most = signals.descriptor() < 0 ? static_cast<int>(SignalLine::kPause.count()) : -1;
@@ -160,13 +188,7 @@ std::chrono::milliseconds grace_of(const std::vector<Process>& processes) {
     if (both.is_ready(socket) && !pass_on_signals(socket, pids)) break;
     siginfo_t info;
     while (signals.next(info)) continue;
-    int status = 0;
-    for (pid_t ended; (ended = ::waitpid(-1, &status, WNOHANG)) > 0;) {
-      const auto known = std::find(pids.begin(), pids.end(), ended);
-      if (known == pids.end()) continue;
-      *known = -1;
-      send_event(socket, Event::Kind::kEnded, static_cast<int>(known - pids.begin()), status);
-    }
+    reap(pids, order, socket);
   }
   end_all(pids, grace_of(processes));
   for (const Process& process : processes) remove(process.folder);
