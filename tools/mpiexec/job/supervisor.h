@@ -5,6 +5,7 @@
 //
 // The supervisor adopts all orphans below it (PR_SET_CHILD_SUBREAPER). When mpiexec ends, by whatever means,
 // the supervisor's socket closes, and it kills all processes that are left, after a grace where one is given.
+// It also sends the processes their signals, as it alone knows which of them it has not reaped.
 // When the supervisor is killed, its children get SIGKILL from the kernel (PR_SET_PDEATHSIG), and mpiexec
 // adopts and kills their orphans.
 #pragma once
