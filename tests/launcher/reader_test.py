@@ -6,6 +6,7 @@ import os
 import pathlib
 import pty
 import re
+import shlex
 import signal
 import struct
 import subprocess
@@ -148,6 +149,12 @@ class Spew(tool.Case):
                 self.assertRegex(self.job.stderr.read().decode(), r"mpiexec: \d+ bytes of output are lost: what reads it has stopped reading\n")
                 self.assert_lines(self.rest(), 10 * LINE)
                 self.clean()
+
+    def test_a_reader_that_is_a_child(self):
+        """Of mpiexec, which a shell has become by exec: it is no process of the job."""
+        command = f"exec {shlex.quote(str(tool.BIN / 'mpiexec'))} -n 2 echo word > >(sleep 0.3; cat; echo end)"
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=tool.HANGS)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "word\nword\nend\n", ""))
 
     def test_a_second_signal(self):
         """Ends it at once; and a rank's failure is told before the reader goes on."""

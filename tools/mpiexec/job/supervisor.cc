@@ -260,13 +260,15 @@ void Supervisor::begin_stop() {
 
 bool Supervisor::has_stopped() {
   if (supervisor_ <= 0) return true;
-  const pid_t reaped = ::waitpid(supervisor_, nullptr, WNOHANG);
+  int status = -1;
+  const pid_t reaped = ::waitpid(supervisor_, &status, WNOHANG);
   if (reaped == 0 || (reaped < 0 && errno == EINTR)) return false;
   supervisor_ = -1;
   if (ended_ >= 0) ::close(std::exchange(ended_, -1));
-  // Only if the supervisor was killed: its orphans are ours. Those that it has reaped have lost their
-  // numbers.
-  end_all(grace_.count() == 0 ? running_ : std::vector<pid_t>(), grace_);
+  // Its orphans are ours if it was killed; those that it has reaped have lost their numbers. Otherwise there
+  // are none, and mpiexec's children are others' processes: with `exec mpiexec ... > >(tee log)` of a shell
+  // it has become the parent of what reads its output.
+  if (reaped < 0 || status != 0) end_all(grace_.count() == 0 ? running_ : std::vector<pid_t>(), grace_);
   for (const Folder& folder : folders_) remove(folder);
   return true;
 }
