@@ -91,7 +91,7 @@ class Spew(tool.Case):
             if ended and not more:
                 return text.decode()
             if not more:
-                time.sleep(0.002)
+                time.sleep(0.01)
             self.assertLess(time.monotonic(), end, f"not ended; {len(text)} bytes have come")
 
     def assert_lines(self, text, least):

@@ -23,6 +23,6 @@ int main(int argc, char** argv) {
     line[kLine - 1] = '\n';
     if (write(descriptor, line, kLine) != kLine) return 2;
   }
-  while (words[1] == 0) usleep(1000);
+  while (words[1] == 0) usleep(10000);
   exit(words[1]);
 }

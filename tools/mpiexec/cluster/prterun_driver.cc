@@ -111,10 +111,13 @@ class PrterunDriver {
   int flush_output(int code) {
     const FlushEnd end =
         flush(buffers_, signals_, requests_, {.until = timeout_at_, .is_ended = ending_.has_begun()});
-    const bool is_lost = discard(buffers_) > 0;
+    const std::size_t lost = discard(buffers_);
+    if (lost > 0)
+      write_error(
+          fmt::format("mpiexec: {} bytes of output are lost: what reads it has stopped reading\n", lost));
     const int error = is_output_lost_ ? 0 : HeldOutput::error();
     tell_of_lost_output();
-    if (code != 0 || (!is_lost && error == 0)) return code;
+    if (code != 0 || (lost == 0 && error == 0)) return code;
     if (error == EPIPE) return 128 + SIGPIPE;
     return end == FlushEnd::kTimeout ? kExitTimeout : kExitOutput;
   }
