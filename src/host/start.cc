@@ -14,12 +14,14 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <mutex>
 #include <system_error>
 #include <utility>
 
 #include "base/environment.h"
 #include "base/process.h"
 #include "base/program_path.h"
+#include "base/standard_descriptors.h"
 #include "base/status.h"
 #include "base/thread_name.h"
 #include "base/uncaught.h"
@@ -416,6 +418,10 @@ const pmi::Job& job() { return host().job; }
 const char* why_no_mpi() {
   Host& here = host();
   if (here.why_no_mpi != nullptr) return here.why_no_mpi;
+  if (!here.is_imaged()) {
+    static std::once_flag once;  // the rank's first call of MPI
+    std::call_once(once, base::keep_standard_descriptors);
+  }
   if (here.by_pmix) return join_by_pmix();
   if (here.is_successor())
     if (const char* const why = join_as_successor()) return why;

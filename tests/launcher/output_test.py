@@ -212,6 +212,18 @@ class Closed(tool.Case):
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 self.assertEqual(done.stdout.count("\n"), 800 if closed == "2>&-" else 0)
 
+    def test_a_rank_without_mpiexec(self):
+        """No descriptor of MPI's gets the number of stdout."""
+        with subprocess.Popen(["sh", "-c", f"exec {tool.in_shell('early_lines')} 0 <&- >&-"]) as rank:
+            limit, named = time.monotonic() + tool.HANGS, {}
+            while len(named) < 2 and time.monotonic() < limit and rank.poll() is None:
+                time.sleep(0.01)
+                named = {number: os.readlink(path) for number in (0, 1) if os.path.lexists(path := f"/proc/{rank.pid}/fd/{number}")}
+                if "/dev/null" not in named.values():
+                    named = {}
+            rank.kill()
+        self.assertEqual(named, {0: "/dev/null", 1: "/dev/null"})
+
     def test_tools(self):
         for words in ("mpiexec --map -n 2", "clump info"):
             done = subprocess.run(["sh", "-c", f"exec {shlex.quote(str(tool.BIN))}/{words} <&- >&-"], stderr=subprocess.PIPE, text=True)

@@ -1,6 +1,5 @@
 #include "common/output.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/standard_descriptors.h"
 #include "base/uncaught.h"
 
 namespace clump::tools {
@@ -21,20 +21,10 @@ int fail(const char* name, int error) {
   return 1;
 }
 
-/// A daemon or a batch system may have closed some of 0, 1 and 2. The next file, pipe or socket of the tool
-/// would get that number, and what ranks read and write as stdin, stdout and stderr would be that.
-void keep_standard_descriptors() {
-  int opened = 0;
-  do {
-    opened = ::open("/dev/null", O_RDWR);
-  } while (opened >= 0 && opened <= STDERR_FILENO);
-  if (opened > STDERR_FILENO) ::close(opened);
-}
-
 }  // namespace
 
 int run_tool(const char* name, const std::function<int()>& body) {
-  keep_standard_descriptors();
+  base::keep_standard_descriptors();
   static const char* const own_name = name;
   base::tell_uncaught([](std::string words) {
     std::fprintf(stderr, "%s: %s\n", own_name, words.c_str());
