@@ -19,6 +19,7 @@
 #include "image/children.h"
 #include "image/cores.h"
 #include "image/fork_handlers.h"
+#include "image/fork_locks.h"
 #include "image/kept_preloads.h"
 #include "image/own_program.h"
 #include "image/personality.h"
@@ -82,7 +83,10 @@ CLUMP_HOST_API pid_t _Fork() noexcept {
   static constinit Hidden<pid_t()> real{"_Fork"};
   const bool is_of_rank = records_children();
   const pid_t child = real();
-  if (child == 0) standard::go_home();
+  if (child == 0) {
+    ForkLocks::renew();
+    standard::go_home();
+  }
   if (child > 0) note_child(child);
   if (child != 0 || !is_of_rank) return child;
   keep_cores_after_fork();

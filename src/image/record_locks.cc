@@ -15,14 +15,16 @@
 #include <memory>
 #include <mutex>
 #include <new>
-#include <vector>
 
 #include "fiber/exploration.h"
 #include "fiber/fiber.h"
 #include "fiber/kernel_state.h"
+#include "image/fork_locks.h"
 #include "image/lock_ranges.h"
+#include "image/mapped_heap.h"
 #include "image/process_ids.h"
 #include "image/rank_image.h"
+#include "image/signal_state.h"
 #include "image/standard.h"
 #include "image/symbols.h"
 
@@ -31,6 +33,10 @@ namespace {
 
 /// A file in which a rank has, or has had, locks.
 struct File {
+  // In a handler malloc() may not be called.
+  static void* operator new(std::size_t bytes) { return MappedHeap<Tables>::take(bytes); }
+  static void operator delete(void* file, std::size_t bytes) { MappedHeap<Tables>::give(file, bytes); }
+
   Image* owner;
   dev_t device;
   ino_t number;
@@ -49,14 +55,20 @@ struct Waiting {
 };
 
 std::atomic<bool> begun{false};
-std::mutex lock_of_files;
-std::vector<std::unique_ptr<File>>& files() {
-  static auto& all = *new std::vector<std::unique_ptr<File>>;
+/// Guards the two tables below and the memory of both. Any rank, in handlers as well: see Held.
+constinit ForkMutex lock_of_files;
+using Files = MappedVector<std::unique_ptr<File>, Tables>;
+using Images = MappedVector<const Image*, Tables>;
+
+// Never destroyed; their memory is not malloc()'s.
+Files& files() {
+  static auto& all = *new (MappedHeap<Tables>::take(sizeof(Files))) Files;
   return all;
 }
 
-std::vector<const Waiting*>& waiting() {
-  static auto& all = *new std::vector<const Waiting*>;
+MappedVector<const Waiting*, Tables>& waiting() {
+  using All = MappedVector<const Waiting*, Tables>;
+  static auto& all = *new (MappedHeap<Tables>::take(sizeof(All))) All;
   return all;
 }
 
@@ -211,18 +223,24 @@ bool make_absolute(int descriptor, struct flock& lock) {
 
 /// Calls `attempt` until it does not fail with EAGAIN or EWOULDBLOCK. The holder of the lock may be a rank
 /// that needs this worker. It gets the worker at once, and not only when the monitor finds that the worker is
-/// blocked in the kernel. A long wait is left to the kernel, where signals interrupt it.
+/// blocked in the kernel. A long wait is left to the kernel. A handler that ends system calls ends the wait,
+/// here as there.
 template <typename Attempt, typename Wait>
 int wait_until_free(Attempt attempt, Wait wait_in_kernel) {
   using namespace std::chrono_literals;
   if (fiber::rank_fiber() == nullptr) return wait_in_kernel();
   constexpr auto kLongestPause = 1000us;
   constexpr auto kMost = 20ms;
+  const std::uint64_t interrupted = signals::mine().interrupted;
   auto pause = 10us;
   const auto begin = fiber::now();
   while (fiber::exploration::is_on || fiber::now() - begin < kMost) {
     const int result = attempt();
     if (result == 0 || errno != EAGAIN) return result;
+    if (signals::mine().interrupted != interrupted) {
+      errno = EINTR;
+      return -1;
+    }
     if (fiber::yield_to_all()) continue;
     fiber::sleep_until(fiber::now() + pause);
     pause = std::min<std::chrono::microseconds>(2 * pause, kLongestPause);
@@ -232,7 +250,7 @@ int wait_until_free(Attempt attempt, Wait wait_in_kernel) {
 
 /// Whether `owner` waits, directly or by way of other ranks of this process, for a lock that `target` has.
 /// The tables are locked.
-bool leads_to(const Image* target, const Waiting& wish, std::vector<const Image*>& seen) {
+bool leads_to(const Image* target, const Waiting& wish, Images& seen) {
   for (const std::unique_ptr<File>& file : files()) {
     const Image* const holder = file->owner;
     if (holder == wish.owner || file->number != wish.number || file->device != wish.device ||
@@ -253,7 +271,7 @@ class Wait {
   Wait(const File& file, const struct flock& wanted)
       : waiting_{file.owner, file.device, file.number, Range::of(wanted)} {
     const Held held;
-    std::vector<const Image*> seen;
+    Images seen;  // freed before the lock is
     is_for_ever_ = leads_to(file.owner, waiting_, seen);
     waiting().push_back(&waiting_);
   }
@@ -377,18 +395,13 @@ void before_close_range(unsigned first, unsigned last) {
 void release_all(Image& image) {
   if (image.libc().locked_files.load(std::memory_order_relaxed) == 0 || !are_kept()) return;
   const Held held;
-  std::vector<File*> mine;
+  MappedVector<File*, Tables> mine;
   for (const std::unique_ptr<File>& file : files())
     if (file->owner == &image && !file->gone) mine.push_back(file.get());
   for (File* file : mine) give_up(*file);
 }
 
-void hold() { lock_of_files.lock(); }
-
-void let_go() { lock_of_files.unlock(); }
-
-void let_go_in_child() {
-  lock_of_files.unlock();
+void forget_after_fork() {
   // The parent has the descriptions, too, and keeps its locks.
   for (const std::unique_ptr<File>& file : files()) syscall(SYS_close, file->description);
   current_image().libc().locked_files.store(0, std::memory_order_relaxed);  // relaxed: the only thread

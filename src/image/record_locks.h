@@ -44,10 +44,8 @@ void before_close(int descriptor);
 void before_close_range(unsigned first, unsigned last);
 void release_all(Image& image);
 
-/// For use around fork().
-void hold();
-void let_go();
-void let_go_in_child();
+/// In the child of a fork(): it has none of its parent's locks.
+void forget_after_fork();
 
 }  // namespace locks
 }  // namespace clump::image

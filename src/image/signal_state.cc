@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 #include <utility>
 
 #include "base/mutex.h"
@@ -15,6 +14,7 @@
 #include "fiber/interrupt.h"
 #include "fiber/kernel_state.h"
 #include "fiber/rank_callbacks.h"
+#include "image/fork_locks.h"
 #include "image/process_ids.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
@@ -32,9 +32,10 @@ constinit int table_count = 0;
 /// The actions that the process began with.
 struct sigaction beginning[kSignals + 1];
 constinit Set claimed = 0;
+
 /// What a WithIgnoredOfRank makes the kernel ignore. `starting` guards that there is one at a time.
 constinit Set ignored_for_now = 0;
-constinit std::mutex starting;
+constinit ForkMutex starting;
 
 constinit thread_local Thread own;
 
@@ -109,19 +110,57 @@ std::chrono::nanoseconds time_of(const Thread& thread) {
 
 }  // namespace
 
-Guard::Guard() noexcept {
+Set block_all() noexcept {
   constexpr Set kAll = ~kFaults;
+  Set before = 0;
   const int error = errno;
-  ::syscall(SYS_rt_sigprocmask, SIG_BLOCK, &kAll, &before_, sizeof before_);
+  ::syscall(SYS_rt_sigprocmask, SIG_BLOCK, &kAll, &before, sizeof before);
   errno = error;
-  lock.lock();
+  return before;
 }
+
+void set_kernel_mask(Set blocked) noexcept {
+  const int error = errno;
+  ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &blocked, nullptr, sizeof blocked);
+  errno = error;
+}
+
+Guard::Guard() noexcept : before_(block_all()) { lock.lock(); }
 
 Guard::~Guard() {
   lock.unlock();
-  const int error = errno;
-  ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before_, nullptr, sizeof before_);
-  errno = error;
+  set_kernel_mask(before_);
+}
+
+// Of a thread that is not in its rank's list, Clump runs no handlers.
+NoHandlers::NoHandlers() noexcept : self_(is_on() && own.rank != nullptr ? &own : nullptr) {
+  if (self_ == nullptr) {
+    before_ = block_all();
+    return;
+  }
+  // relaxed: only the thread itself looks, in a handler
+  self_->no_handlers.store(self_->no_handlers.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+NoHandlers::~NoHandlers() {
+  if (self_ == nullptr) {
+    set_kernel_mask(before_);
+    return;
+  }
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  const int left = self_->no_handlers.load(std::memory_order_relaxed) - 1;
+  self_->no_handlers.store(left, std::memory_order_relaxed);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (left != 0 || self_->rank == nullptr) return;
+  const bool any = (pending_of(*self_) & ~self_->blocked.load(std::memory_order_relaxed)) != 0;
+  if (any && may_run_handlers(*self_)) attend(*self_);
+}
+
+bool may_run_handlers(const Thread& self) noexcept {
+  // relaxed: the thread's own
+  return self.rank != nullptr && self.no_handlers.load(std::memory_order_relaxed) == 0 &&
+         !fiber::in_section() && !self.looks.load(std::memory_order_relaxed);
 }
 
 Thread& mine_as_it_is() { return own; }
@@ -245,19 +284,19 @@ void end_thread() noexcept {
     if (place.to == &own) place = {};
 }
 
-void become_process() noexcept {
-  if (!is_on()) return;
+void become_process(Set blocked) noexcept {
+  if (!is_on()) return set_kernel_mask(blocked);
   on.store(false, std::memory_order_relaxed);
+  lock.unlock();  // a thread that is not here may have had it
   fiber::Identity* const rank = fiber::identity();
-  if (rank == nullptr) return;
+  if (rank == nullptr) return set_kernel_mask(blocked);
   for (int number = 1; number <= kHighest; ++number) {
     if (!is_valid(number) || number == SIGKILL || number == SIGSTOP) continue;
     if ((claimed & bit_of(number)) == 0) continue;
     const struct sigaction action = to_sigaction(action_of(*rank, number));
     kernel_action(number, &action, nullptr);
   }
-  const Set blocked = own.rank != nullptr ? own.blocked.load(std::memory_order_relaxed) : 0;
-  if (own.rank != nullptr) ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &blocked, nullptr, sizeof blocked);
+  set_kernel_mask(own.rank != nullptr ? own.blocked.load(std::memory_order_relaxed) : blocked);
 }
 
 int kernel_action(int number, const struct sigaction* wanted, struct sigaction* before) noexcept {
