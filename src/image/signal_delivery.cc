@@ -75,12 +75,14 @@ void run(Thread& self, siginfo_t& info, const Action& action, Set before, void* 
   if (during != before) set_blocked(self, during);
   ++self.handled;
   if ((action.flags & SA_RESTART) == 0) ++self.interrupted;
+  ++self.in_handlers;
   // A handler with a single argument ignores the others.
   const auto handler = reinterpret_cast<Handler>(reinterpret_cast<void*>(action.handler));
   if (void* const stack = stack_for(action, fault))
     clump_call_on_stack(number, &info, &context, handler, stack);
   else
     handler(number, &info, &context);
+  --self.in_handlers;
   const Set wanted = to_set(context.uc_sigmask);
   const Set after = wanted == given ? before : wanted;
   if (after != self.blocked.load(std::memory_order_relaxed)) set_blocked(self, after);

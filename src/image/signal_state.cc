@@ -110,6 +110,8 @@ std::chrono::nanoseconds time_of(const Thread& thread) {
 
 }  // namespace
 
+bool may_be_in_handler() noexcept { return own.in_handlers != 0; }
+
 Set block_all() noexcept {
   constexpr Set kAll = ~kFaults;
   Set before = 0;

@@ -78,6 +78,7 @@ struct Thread {
   const fiber::ProcessorTime* processor_time = nullptr;  ///< a fiber's
   std::uint64_t handled = 0;                             ///< how many handlers have begun
   std::uint64_t interrupted = 0;                         ///< of these, those that end system calls
+  int in_handlers = 0;  ///< handlers that have not returned: also those that were left by siglongjmp()
   stack_t stack{nullptr, SS_DISABLE, 0};  ///< what a fiber has set with sigaltstack()
 };
 /// The calling thread's Thread; put into the list if the thread belongs to a rank.

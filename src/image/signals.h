@@ -54,6 +54,8 @@ void begin_main_thread();
 void begin_thread();
 /// Called by a thread when it ends.
 void end_thread() noexcept;
+/// Whether the calling thread may be in a handler, and so in the middle of any function.
+bool may_be_in_handler() noexcept;
 /// Called in the child of a fork(): sets in the kernel what the rank had. `blocked`: what the kernel blocked
 /// for the calling thread before fork(). Async-signal-safe.
 void become_process(Set blocked) noexcept;
