@@ -14,7 +14,6 @@
 #include "fiber/interrupt.h"
 #include "fiber/kernel_state.h"
 #include "fiber/rank_callbacks.h"
-#include "image/fork_locks.h"
 #include "image/process_ids.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
@@ -32,10 +31,6 @@ constinit int table_count = 0;
 /// The actions that the process began with.
 struct sigaction beginning[kSignals + 1];
 constinit Set claimed = 0;
-
-/// What a WithIgnoredOfRank makes the kernel ignore. `starting` guards that there is one at a time.
-constinit Set ignored_for_now = 0;
-constinit ForkMutex starting;
 
 constinit thread_local Thread own;
 
@@ -320,7 +315,7 @@ void update_kernel(int number) {
   if ((bit & kFaults) != 0) {
     action.sa_sigaction = runtime_.on_fault;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-  } else if (all.all_ignore || (ignored_for_now & bit) != 0) {
+  } else if (all.all_ignore) {
     action.sa_handler = SIG_IGN;
   } else {
     action.sa_sigaction = on_signal;
@@ -344,30 +339,31 @@ void claim(Set numbers) {
   }
 }
 
-// One at a time: otherwise a program that another rank starts meanwhile would inherit it. The fiber is not
-// switched between constructor and destructor.
-WithIgnoredOfRank::WithIgnoredOfRank() noexcept {
-  if (!is_ours()) return;
-  starting.lock();
-  const Guard guard;
+void ignore_for_exec() noexcept {
+  const fiber::Identity* const rank = fiber::identity();
+  if (!is_on() || rank == nullptr || base::process_id() == process) return;
+  struct sigaction ignore {};
+  ignore.sa_handler = SIG_IGN;
   for (int number = 1; number <= kHighest; ++number) {
-    if ((claimed & ~kFaults & bit_of(number)) == 0) continue;
-    if (action_of(*fiber::identity(), number).handler != SIG_IGN) continue;
-    ignored_ |= bit_of(number);
-    ignored_for_now |= bit_of(number);
-    update_kernel(number);
+    if ((claimed & ~kFaults & bit_of(number)) == 0 || action_of(*rank, number).handler != SIG_IGN) continue;
+    struct sigaction now {};
+    kernel_action(number, nullptr, &now);
+    if ((now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == on_signal)
+      kernel_action(number, &ignore, nullptr);
   }
 }
 
-WithIgnoredOfRank::~WithIgnoredOfRank() {
-  if (!is_ours()) return;
-  {
-    const Guard guard;
-    ignored_for_now = 0;
-    for (int number = 1; number <= kHighest; ++number)
-      if ((ignored_ & bit_of(number)) != 0) update_kernel(number);
+Set ignored_by_rank() noexcept {
+  if (!is_ours()) return 0;
+  Set ignored = 0;
+  const Guard guard;
+  for (int number = 1; number <= kHighest; ++number) {
+    if ((claimed & bit_of(number)) == 0 || action_of(*fiber::identity(), number).handler != SIG_IGN) continue;
+    struct sigaction now {};
+    kernel_action(number, nullptr, &now);
+    if (now.sa_handler != SIG_IGN) ignored |= bit_of(number);
   }
-  starting.unlock();
+  return ignored;
 }
 
 void pass_on_to(pid_t successor) {

@@ -183,6 +183,9 @@ int take(Thread& thread, Set wanted, siginfo_t& info);
 void forget(Table& table, int number);
 /// If the signal of this timer is still pending, counts one more expiry for it. False: it is not pending.
 bool count_overrun(const fiber::Identity& rank, const Thread* to, const siginfo_t& info);
+/// Notes the signals that exec() by this thread leaves pending, the oldest first; returns how many there are.
+/// Takes the Guard.
+int pending_for_exec(const Thread& thread, siginfo_t (&into)[kMostPending]);
 /// The signals that are pending for the thread, or for any thread of its rank. Also without the Guard.
 Set pending_of(const Thread& thread);
 

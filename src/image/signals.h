@@ -80,18 +80,13 @@ class NoHandlers {
 Set block_all() noexcept;
 void set_kernel_mask(Set blocked) noexcept;
 
-/// While one lives, the kernel ignores what the calling rank ignores, so that a program that it starts by
-/// posix_spawn() inherits that. Such a signal to another rank of the process may be lost in that moment.
-class WithIgnoredOfRank {
- public:
-  WithIgnoredOfRank() noexcept;
-  ~WithIgnoredOfRank();
-  WithIgnoredOfRank(const WithIgnoredOfRank&) = delete;
-  WithIgnoredOfRank& operator=(const WithIgnoredOfRank&) = delete;
+/// Called in a child that has its parent's memory, before it executes a program: makes the kernel ignore what
+/// the rank ignores, unless the child has set another action. Elsewhere it does nothing. Async-signal-safe.
+void ignore_for_exec() noexcept;
 
- private:
-  Set ignored_ = 0;
-};
+/// The signals that the calling rank ignores and the kernel does not. A program that the rank starts ignores
+/// them.
+Set ignored_by_rank() noexcept;
 
 /// From now on signals for the calling rank from outside of the process go to `successor`, which runs in the
 /// rank's place.
