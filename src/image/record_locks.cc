@@ -179,10 +179,12 @@ class Use {
     ++file_->users;
     descriptor_ = file_->description;
   }
-  ~Use() {
+  ~Use() { end(); }
+  void end() {
     if (file_ == nullptr) return;
     const Held held;
     if (--file_->users == 0 && file_->gone) remove(*file_);
+    file_ = nullptr;
   }
   Use(const Use&) = delete;
   Use& operator=(const Use&) = delete;
@@ -231,13 +233,15 @@ int wait_until_free(Attempt attempt, Wait wait_in_kernel) {
   if (fiber::rank_fiber() == nullptr) return wait_in_kernel();
   constexpr auto kLongestPause = 1000us;
   constexpr auto kMost = 20ms;
-  const std::uint64_t interrupted = signals::mine().interrupted;
+  signals::Thread& self = signals::mine();
+  const std::uint64_t interrupted = self.interrupted;
   auto pause = 10us;
   const auto begin = fiber::now();
   while (fiber::exploration::is_on || fiber::now() - begin < kMost) {
     const int result = attempt();
     if (result == 0 || errno != EAGAIN) return result;
-    if (signals::mine().interrupted != interrupted) {
+    (void)signals::attend(self);  // in the pauses below, no handler runs
+    if (self.interrupted != interrupted) {
       errno = EINTR;
       return -1;
     }
@@ -265,19 +269,28 @@ bool leads_to(const Image* target, const Waiting& wish, Images& seen) {
   return false;
 }
 
+class Wait;
+/// The wait of the calling thread, which a handler may leave by siglongjmp().
+constinit thread_local Wait* own_wait = nullptr;
+
 /// While one lives, the calling rank waits for a lock.
 class Wait {
  public:
-  Wait(const File& file, const struct flock& wanted)
-      : waiting_{file.owner, file.device, file.number, Range::of(wanted)} {
+  Wait(Use& use, const File& file, const struct flock& wanted)
+      : use_(use), waiting_{file.owner, file.device, file.number, Range::of(wanted)} {
+    own_wait = this;
     const Held held;
     Images seen;  // freed before the lock is
     is_for_ever_ = leads_to(file.owner, waiting_, seen);
     waiting().push_back(&waiting_);
   }
   ~Wait() {
-    const Held held;
-    std::erase(waiting(), &waiting_);
+    if (own_wait == this) end();
+  }
+  /// The thread leaves the wait, and the functions around it, without their destructors.
+  void leave() {
+    end();
+    use_.end();
   }
   Wait(const Wait&) = delete;
   Wait& operator=(const Wait&) = delete;
@@ -285,6 +298,13 @@ class Wait {
   bool is_for_ever() const { return is_for_ever_; }
 
  private:
+  void end() {
+    own_wait = nullptr;
+    const Held held;
+    std::erase(waiting(), &waiting_);
+  }
+
+  Use& use_;
   Waiting waiting_;
   bool is_for_ever_ = false;
 };
@@ -296,9 +316,9 @@ int set_description(int descriptor, struct flock& wanted, bool waits) {
 }
 
 /// Waits for a lock: 0, or -1 with errno; EDEADLK if it would wait for ever.
-int wait_for(const Use& use, struct flock& wanted) {
+int wait_for(Use& use, struct flock& wanted) {
   if (use.file() == nullptr) return set_description(use.descriptor(), wanted, true);
-  const Wait wait(*use.file(), wanted);
+  const Wait wait(use, *use.file(), wanted);
   if (!wait.is_for_ever()) return set_description(use.descriptor(), wanted, true);
   errno = EDEADLK;
   return -1;
@@ -335,7 +355,7 @@ int set(int descriptor, struct flock wanted, bool waits) {
     return -1;
   }
   if (!make_absolute(descriptor, wanted)) return -1;
-  const Use use(descriptor, mode, wanted.l_type != F_UNLCK);
+  Use use(descriptor, mode, wanted.l_type != F_UNLCK);
   if (wanted.l_type == F_UNLCK) use.note(wanted);
   int result = set_description(use.descriptor(), wanted, false);
   if (result != 0 && errno == EAGAIN && waits) result = wait_for(use, wanted);
@@ -364,6 +384,10 @@ int wait_for_description(int descriptor, struct flock wanted) {
 int wait_for_file(int descriptor, int operation) {
   return wait_until_free([&] { return file_lock(descriptor, operation | LOCK_NB); },
                          [&] { return file_lock(descriptor, operation); });
+}
+
+void leave_by_jump() noexcept {
+  if (own_wait != nullptr) own_wait->leave();
 }
 
 bool has_any() {
