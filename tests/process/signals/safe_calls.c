@@ -8,11 +8,13 @@
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <setjmp.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/times.h>
+#include <sys/uio.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -21,12 +23,28 @@
 
 #include "check.h"
 
-static char file_name[64], other_name[64], folder_name[64];
+// Also in a handler, where printf() may not be called.
+#undef CHECK
+#define CHECK(condition)                         \
+  do {                                           \
+    if (!(condition)) say(__LINE__, #condition); \
+  } while (0)
+
+static void say(int line, const char* condition) {
+  char text[400];
+  const int bytes =
+      snprintf(text, sizeof text, "rank %d: line %d: %.300s does not hold\n", rank, line, condition);
+  (void)!write(2, text, (size_t)bytes);
+  wrong = 1;
+}
+
+static char file_name[64], other_name[80], folder_name[80];
 static int locked = -1;  // the rank has a record lock there
 static pthread_t main_thread;
 static timer_t second_timer;
 static sem_t semaphore;
-static volatile int ticks;
+static volatile int ticks, part;
+static sigjmp_buf place;
 
 static void nothing(int number) { (void)number; }
 
@@ -55,7 +73,12 @@ static void use_files(void) {
         rename(file_name, other_name) == 0);
   CHECK(unlink(other_name) == 0 && mkdir(folder_name, 0700) == 0 && rmdir(folder_name) == 0);
   CHECK(mkfifo(file_name, 0600) == 0 && unlink(file_name) == 0);
-  const int made = creat(file_name, 0600), here = open(".", O_RDONLY);
+  const int made = creat(file_name, 0600), here = openat(AT_FDCWD, ".", O_RDONLY);
+  const int last = dup(made);
+  CHECK(last > 2 && dup3(here, last, O_CLOEXEC) == last && close(last) == 0 && fdatasync(made) == 0);
+  CHECK(symlinkat(file_name, AT_FDCWD, other_name) == 0 &&
+        readlinkat(AT_FDCWD, other_name, text, sizeof text) > 0);
+  CHECK(unlink(other_name) == 0);
   CHECK(made > 2 && here > 2 && unlinkat(AT_FDCWD, file_name, 0) == 0 && chdir(".") == 0 &&
         fchdir(here) == 0);
   CHECK(close(made) == 0 && close(here) == 0);
@@ -68,7 +91,8 @@ static void use_files(void) {
 static void use_descriptors(void) {
   int ends[2], pair[2];
   char byte = 0;
-  CHECK(pipe(ends) == 0 && write(ends[1], "x", 1) == 1);
+  CHECK(pipe2(ends, O_CLOEXEC) == 0 && close(ends[0]) == 0 && close(ends[1]) == 0 && pipe(ends) == 0 &&
+        write(ends[1], "x", 1) == 1);
   struct pollfd all[2] = {{ends[0], POLLIN, 0}, {0, 0, 0}};
   CHECK(poll(all, 2, 0) == 1);
   struct timespec none = {0, 0};
@@ -85,6 +109,10 @@ static void use_descriptors(void) {
   CHECK(read(ends[0], &byte, 1) == 1 && close(ends[0]) == 0 && close(ends[1]) == 0);
   CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0 && send(pair[0], "x", 1, 0) == 1 &&
         recv(pair[1], &byte, 1, 0) == 1);
+  struct iovec piece = {&byte, 1};
+  struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
+  CHECK(sendmsg(pair[0], &message, 0) == 1 && recvmsg(pair[1], &message, 0) == 1);
+  CHECK(sendto(pair[0], "x", 1, 0, NULL, 0) == 1 && recvfrom(pair[1], &byte, 1, 0, NULL, NULL) == 1);
   CHECK(shutdown(pair[0], SHUT_WR) == 0 && close(pair[0]) == 0 && close(pair[1]) == 0);
   const int server = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), one = 1;
   int value = 0;
@@ -97,10 +125,55 @@ static void use_descriptors(void) {
         errno == EAGAIN);
   CHECK(close(server) == 0);
   struct termios settings;
-  (void)tcgetattr(0, &settings), (void)tcdrain(0), (void)tcflush(0, TCIFLUSH), (void)tcgetpgrp(0);
+  if (tcgetattr(0, &settings) == 0) (void)tcsetattr(0, TCSANOW, &settings);
+  if (tcgetpgrp(0) == getpgrp()) (void)tcsetpgrp(0, getpgrp());
+  (void)tcdrain(0), (void)tcflush(0, TCIFLUSH);
   // To the job's stderr, in whole lines and in pieces.
   CHECK(write(1, "", 0) == 0 && write(2, "a handler ", 10) == 10 && write(2, "says so\n", 8) == 8 &&
         fsync(locked) == 0);
+}
+
+static void end_child(int how) {
+  char* words[] = {"true", NULL};
+  char* const none[] = {NULL};
+  (void)setpgid(0, 0);
+  switch (how) {
+    case 0:
+      _exit(0);
+    case 1:
+      _Exit(0);
+    case 2:
+      abort();
+    case 3:
+      execl("/bin/true", "true", (char*)NULL);
+      break;
+    case 4:
+      execle("/bin/true", "true", (char*)NULL, none);
+      break;
+    case 5:
+      execv("/bin/true", words);
+      break;
+    case 6:
+      execve("/bin/true", words, none);
+      break;
+    default:
+      fexecve(open("/bin/true", O_RDONLY), words, none);
+  }
+  _exit(9);
+}
+
+static void use_children(int number) {
+  int status = 0;
+  const int how = (number + 3 * part) % 8;
+  pid_t child = _Fork();
+  if (child == 0) end_child(how);
+  CHECK(child > 0 && waitpid(child, &status, 0) == child);
+  CHECK(how == 2 ? WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT : status == 0);
+  // wait() might take a child that the rank has forked itself, and waits for.
+  if (part == 3) return;
+  child = _Fork();
+  if (child == 0) _exit(5);
+  CHECK(child > 0 && wait(&status) == child && WEXITSTATUS(status) == 5);
 }
 
 static void use_process(void) {
@@ -124,11 +197,15 @@ static void use_process(void) {
   CHECK(timer_settime(second_timer, 0, &time, NULL) == 0 && timer_gettime(second_timer, &time) == 0 &&
         timer_getoverrun(second_timer) == 0);
   CHECK(sem_post(&semaphore) == 0 && sem_trywait(&semaphore) == 0);
-  if (ticks % 8 != 0) return;
-  const pid_t child = _Fork();
-  if (child == 0) _exit(5);
-  int status = 0;
-  CHECK(child > 0 && waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 5);
+  if (sigsetjmp(place, 1) == 0) siglongjmp(place, 1);
+  // Waits that end at once: the signal is pending.
+  sigemptyset(&set), sigaddset(&set, SIGUSR2);
+  CHECK(sigprocmask(SIG_BLOCK, &set, &before) == 0 && raise(SIGUSR2) == 0 && sigsuspend(&before) == -1 &&
+        errno == EINTR);
+  CHECK(raise(SIGUSR2) == 0 && sigpause(SIGUSR2) == -1 && errno == EINTR &&
+        sigprocmask(SIG_SETMASK, &before, NULL) == 0);
+  CHECK(sigset(SIGHUP, SIG_DFL) != SIG_ERR && clock_gettime(CLOCK_MONOTONIC, &soon) == 0);
+  if (ticks % 4 == 0) use_children(ticks / 4);
 }
 
 static void tick(int number) {
@@ -192,11 +269,11 @@ int main(int argc, char** argv) {
         timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
   const struct itimerspec every = {{0, 1000000}, {0, 1000000}}, never = {{0, 0}, {0, 0}};
   void (*const parts[])(void) = {print, allocate, open_and_close, fork_and_wait};
-  for (int part = 0; part < 4; ++part) {
+  for (part = 0; part < 4; ++part) {
     MPI_Barrier(MPI_COMM_WORLD);
     ticks = 0;
     CHECK(timer_settime(timer, 0, &every, NULL) == 0);
-    while (ticks < 24) parts[part]();
+    while (ticks < (part == 3 ? 8 : 16)) parts[part]();
     CHECK(timer_settime(timer, 0, &never, NULL) == 0);
   }
   return end();
