@@ -8,13 +8,14 @@
 #include "base/types.h"
 #include "fiber/exploration.h"
 #include "fiber/fiber.h"
+#include "image/fork_locks.h"
 #include "image/symbols.h"
 
 namespace clump::image {
 namespace {
 
 struct Known {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::unordered_map<pthread_t, base::Ref<ThreadEnd>> threads;
 };
 

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/types.h"
+#include "image/fork_locks.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
 
@@ -32,7 +33,7 @@ struct Answer {
 };
 
 struct NamesState {
-  std::recursive_mutex lock;  // recursive: a source of names may call other functions here
+  RecursiveRankMutex lock;  // recursive: a source of names may call other functions here
   Answer<passwd> user;
   Answer<group> group_of_users;
   std::size_t users_seen = 0;   // by getpwent()
@@ -62,6 +63,7 @@ NamesState& mine() { return current_image().libc().names.get(); }
 template <typename Entry, typename Ask>
 Entry* answer(Answer<Entry> NamesState::*kind, Ask ask) {
   NamesState& state = mine();
+  const NoFork no_fork;
   const std::scoped_lock lock(state.lock);
   Answer<Entry>& into = state.*kind;
   if (into.text.empty()) into.text.resize(kFirstSize);
@@ -105,13 +107,14 @@ struct List {
   void (*close)();
 };
 
-std::mutex list_lock;
+constinit ForkMutex list_lock;
 
 /// The entry after the first `seen` ones; increments `seen`. The C library has only one position in the list,
 /// so the entry is searched from the beginning.
 template <typename Entry>
 int step(const List<Entry>& list, std::size_t& seen, Entry* entry, char* text, std::size_t size,
          Entry** result) {
+  const NoFork no_fork;
   const std::scoped_lock lock(list_lock);
   list.rewind();
   int error = 0;

@@ -2,8 +2,9 @@
 // environment, which it reads again when the variable has changed. For a rank with another TZ, the C library
 // is made to change to the rank's zone, and back, around the call. That reads the zone's file twice. Ranks
 // with the same TZ as the first one, which are all ranks in nearly every program, only pay for a lock.
-// The variables tzname, timezone and daylight of the first rank are the C library's own: where ranks differ in
-// TZ, it can read another rank's there while that rank is in such a call. What the functions return is right.
+// The variables tzname, timezone and daylight of the first rank are the C library's own: where ranks differ
+// in TZ, it can read another rank's there while that rank is in such a call. What the functions return is
+// right.
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -17,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/types.h"
+#include "image/fork_locks.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
 #include "image/variables.h"
@@ -25,7 +27,7 @@
 namespace clump::image {
 namespace {
 
-std::mutex zone_lock;  // held while the C library's zone may differ from the first rank's
+constinit ForkMutex zone_lock;  // held while the C library's zone may differ from the first rank's
 
 std::optional<std::string> zone_in(char** environment) {
   for (char** entry = environment; entry != nullptr && *entry != nullptr; ++entry) {
@@ -94,6 +96,7 @@ void WithZoneOfRank::read_zone() {
 }  // namespace clump::image
 
 using clump::image::Hidden;  // the functions below are the C library's, outside of any namespace
+using clump::image::NoFork;
 using clump::image::WithZoneOfRank;
 
 extern "C" {
@@ -103,6 +106,13 @@ CLUMP_HOST_API void tzset() noexcept { WithZoneOfRank().read_zone(); }
 CLUMP_HOST_API std::tm* localtime_r(const std::time_t* time, std::tm* result) noexcept {
   static constinit Hidden<std::tm*(const std::time_t*, std::tm*)> real{"localtime_r"};
   const WithZoneOfRank zone;
+  return real(time, result);
+}
+
+/// It needs no zone, but takes the C library's lock of the zone.
+CLUMP_HOST_API std::tm* gmtime_r(const std::time_t* time, std::tm* result) noexcept {
+  static constinit Hidden<std::tm*(const std::time_t*, std::tm*)> real{"gmtime_r"};
+  const NoFork no_fork;
   return real(time, result);
 }
 
@@ -120,9 +130,10 @@ CLUMP_HOST_API std::time_t mktime(std::tm* time) noexcept {
 
 CLUMP_HOST_API std::time_t timelocal(std::tm* time) noexcept { return mktime(time); }
 
-/// Only "%s" needs the zone; everything else is in `time`.
+/// Only "%s" needs the zone; everything else is in `time`. But "%Z" takes the C library's lock.
 CLUMP_HOST_API size_t strftime(char* text, size_t size, const char* format, const std::tm* time) noexcept {
   static constinit Hidden<size_t(char*, size_t, const char*, const std::tm*)> real{"strftime"};
+  const NoFork no_fork;
   if (std::strstr(format, "%s") == nullptr) return real(text, size, format, time);
   const WithZoneOfRank zone;
   return real(text, size, format, time);
@@ -131,6 +142,7 @@ CLUMP_HOST_API size_t strftime(char* text, size_t size, const char* format, cons
 CLUMP_HOST_API size_t strftime_l(char* text, size_t size, const char* format, const std::tm* time,
                                  locale_t locale) noexcept {
   static constinit Hidden<size_t(char*, size_t, const char*, const std::tm*, locale_t)> real{"strftime_l"};
+  const NoFork no_fork;
   if (std::strstr(format, "%s") == nullptr) return real(text, size, format, time, locale);
   const WithZoneOfRank zone;
   return real(text, size, format, time, locale);
@@ -139,6 +151,7 @@ CLUMP_HOST_API size_t strftime_l(char* text, size_t size, const char* format, co
 CLUMP_HOST_API size_t wcsftime(wchar_t* text, size_t size, const wchar_t* format,
                                const std::tm* time) noexcept {
   static constinit Hidden<size_t(wchar_t*, size_t, const wchar_t*, const std::tm*)> real{"wcsftime"};
+  const NoFork no_fork;
   if (std::wcsstr(format, L"%s") == nullptr) return real(text, size, format, time);
   const WithZoneOfRank zone;
   return real(text, size, format, time);
