@@ -60,6 +60,11 @@ struct ErrorTarget {
 /// one, which ends the job. `self` may be null.
 [[gnu::cold]] int raise(core::Rank* self, const ErrorTarget& target, const char* call, base::Status status);
 
+/// Calls the function of a user's error handler, and returns the code that the function leaves. The function
+/// may leave by longjmp() or an exception: the calling thread is in no call of MPI, as records and checks see
+/// it, while the function runs. `self` may be null.
+[[gnu::cold]] int call_handler(core::Rank* self, const core::Errhandler& handler, void* handle, int code);
+
 inline int raise(core::Rank& self, const ErrorTarget& target, const char* call, base::Status status) {
   return raise(&self, target, call, status);
 }
