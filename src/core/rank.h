@@ -358,20 +358,22 @@ class Rank {
   template <typename Visit>
   void for_each_live(Visit visit) const;
 
-  // For reports. The rank has several threads, or none of its threads runs.
-  template <typename Visit>
-  void for_each_request(Visit visit) {
-    static_cast<void>(requests_.find_if([&](const Request& request) { return visit(request), false; }));
-  }
-  template <typename Visit>
-  void for_each_window(Visit visit) {
-    static_cast<void>(windows_.find_if([&](Window& window) { return visit(window), false; }));
-  }
-  template <typename Visit>
-  void for_each_comm(Visit visit) {
+  // For reports. The rank has several threads, or no thread of it runs but the caller. What is returned stays
+  // although threads of the rank free handles meanwhile.
+  std::vector<base::Ref<Comm>> all_comms() const {
+    std::vector<base::Ref<Comm>> all = comms_.snapshot([](Comm& comm) { return base::Ref(&comm); });
     for (const base::Ref<Comm>& own : {comm_world, comm_self, comm_founding, comm_job})
-      if (own) visit(*own);
-    static_cast<void>(comms_.find_if([&](Comm& comm) { return visit(comm), false; }));
+      if (own) all.push_back(own);
+    return all;
+  }
+  std::vector<base::Ref<Window>> all_windows() const {
+    return windows_.snapshot([](Window& window) { return base::Ref(&window); });
+  }
+  /// `take(request)` of each request; see HandleTable::snapshot(). Requests have no references: afterwards
+  /// only those are sure to be there that a stopped thread waits for.
+  template <typename Take>
+  auto take_from_requests(Take take) const {
+    return requests_.snapshot(take);
   }
 
  private:

@@ -78,11 +78,19 @@ pmi::CommFacts facts_of(const core::Comm& comm) {
 
 std::int32_t tag_of(int tag) { return tag == MPI_ANY_TAG ? pmi::Awaited::kAny : tag; }
 
+/// What an account has looked at, and what threads of ranks may free meanwhile: the last reference may be one
+/// of these, and then this thread ends the object, with locks that a stopped thread may hold.
+struct Kept {
+  std::vector<base::Ref<core::Comm>> comms;
+  std::vector<base::Ref<core::Window>> windows;
+};
+
 /// One rank's part of an account.
 class RankAccount final : p2p::Matcher::Visitor {
  public:
-  RankAccount(core::Rank& rank, pmi::Account& account, std::set<pmi::CommKey>& told)
-      : rank_(rank), account_(account), told_(told) {}
+  /// `kept` is emptied when the world goes on.
+  RankAccount(core::Rank& rank, pmi::Account& account, std::set<pmi::CommKey>& told, Kept& kept)
+      : rank_(rank), account_(account), told_(told), kept_(kept) {}
 
   void add(std::span<const fiber::BlockedThread> threads) {
     for (const fiber::BlockedThread& thread : threads)
@@ -90,9 +98,12 @@ class RankAccount final : p2p::Matcher::Visitor {
     // The only thread of a rank changes the rank's objects without a lock. They are read only if a thread of
     // the rank is blocked.
     if (!threads.empty()) {
-      rank_.for_each_comm([&](core::Comm& comm) { know(comm); });
-      rank_.for_each_window([&](core::Window& window) { know(*static_cast<rma::Window&>(window).comm); });
-      rank_.for_each_request([&](const core::Request& request) { add_request(request); });
+      for (const base::Ref<core::Comm>& comm : rank_.all_comms()) know(*comm);
+      for (const base::Ref<core::Window>& window : rank_.all_windows()) {
+        kept_.windows.push_back(window);
+        know(*static_cast<rma::Window&>(*window).comm);
+      }
+      add_requests();
     }
     if (rank_.inbox != nullptr) p2p::matcher_of(rank_).visit(*this);
     for (Waiter& waiter : waiters_) add_record(waiter);
@@ -109,7 +120,8 @@ class RankAccount final : p2p::Matcher::Visitor {
   };
 
   void know(core::Comm& comm) {
-    comms_[static_cast<std::uint32_t>(comm.context)] = base::Ref(&comm);
+    kept_.comms.emplace_back(&comm);
+    comms_[static_cast<std::uint32_t>(comm.context)] = &comm;
     if (comm.collective_tags() > 0)
       account_.begun.push_back({rank_.number, key_of(comm), comm.collective_tags()});
     if (comm.local) know(*comm.local);
@@ -125,7 +137,7 @@ class RankAccount final : p2p::Matcher::Visitor {
   /// unknown.
   const core::Comm* comm_of(std::uint32_t context) const {
     const auto found = comms_.find(context & ~1u);
-    return found != comms_.end() ? found->second.get() : nullptr;
+    return found != comms_.end() ? found->second : nullptr;
   }
   static bool is_of_program(std::uint32_t context) { return (context & 1) == 0; }
 
@@ -199,10 +211,23 @@ class RankAccount final : p2p::Matcher::Visitor {
     return request.state == core::Request::State::kActive && !request.completion.done();
   }
 
-  void add_request(const core::Request& request) {
-    in_table_.insert(&request);
-    if (!is_open(request)) return;
-    if (Waiter* const waiter = find(request.completion.sleeper())) add_items(*waiter, request);
+  /// A thread that waits for a request is stopped, and no other thread may free the request.
+  void add_requests() {
+    struct Seen {
+      const core::Request* request;
+      const void* sleeper;
+    };
+    const auto look = [](const core::Request& request) {
+      return Seen{&request, is_open(request) ? request.completion.sleeper() : nullptr};
+    };
+    for (const Seen& one : rank_.take_from_requests(look)) {
+      in_table_.push_back(one.request);
+      if (Waiter* const waiter = find(one.sleeper)) add_items(*waiter, *one.request);
+    }
+    std::ranges::sort(in_table_);
+  }
+  bool is_in_table(const core::Operation& operation) const {
+    return std::ranges::binary_search(in_table_, &operation);
   }
 
   void add_record(Waiter& waiter) {
@@ -245,7 +270,7 @@ class RankAccount final : p2p::Matcher::Visitor {
           [&](const pmi::Posted& other) { return other.source == told.source && other.tag == told.tag; });
     // A receive that is a request is reported where the requests are.
     Waiter* const waiter = find(receive.operation.completion.sleeper());
-    if (waiter == nullptr || in_table_.contains(&receive.operation)) return;
+    if (waiter == nullptr || is_in_table(receive.operation)) return;
     add_item(*waiter,
              {.kind = pmi::Awaited::Kind::kReceive,
               .peer = told.source,
@@ -290,9 +315,9 @@ class RankAccount final : p2p::Matcher::Visitor {
   pmi::Account& account_;
   std::set<pmi::CommKey>& told_;
   std::vector<Waiter> waiters_;
-  // By context. Threads of the rank that run may free communicators meanwhile.
-  std::map<std::uint32_t, base::Ref<core::Comm>> comms_;
-  std::set<const core::Operation*> in_table_;
+  std::map<std::uint32_t, core::Comm*> comms_;    // by context; kept_ has references
+  std::vector<const core::Operation*> in_table_;  // addresses, sorted
+  Kept& kept_;
 };
 
 pmi::Standing::State state_of(const core::Rank& rank) {
@@ -367,6 +392,7 @@ pmi::Account take_account(core::World& world) {
   for (const auto& rank : world.ranks)
     accesses.push_back(rank != nullptr ? &core::access_counters_of(*rank) : nullptr);
   account.others = others_of(world);
+  Kept kept;
   const fiber::WorldStop hold;
   const BlockedByRank sleepers(hold);
   for (const auto& rank : world.ranks) {
@@ -375,7 +401,7 @@ pmi::Account take_account(core::World& world) {
     if (its_accesses == nullptr) continue;  // it has just joined
     account.standings.push_back(
         {rank->number, state_of(*rank), last_call_of(*rank), progress_of(world, *rank, *its_accesses)});
-    RankAccount(*rank, account, told).add(sleepers.of(rank->number));
+    RankAccount(*rank, account, told, kept).add(sleepers.of(rank->number));
   }
   return account;
 }
