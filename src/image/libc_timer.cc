@@ -6,7 +6,6 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <ctime>
@@ -191,11 +190,6 @@ void on_timer(const siginfo_t& kernels) {
     if (count_overrun(*timer.rank, timer.to, info)) return;
   }
   (void)direct(*timer.rank, timer.to, info);
-}
-
-bool any_timer() noexcept {
-  return std::ranges::any_of(timers,
-                             [](const Timer& timer) { return timer.used.load(std::memory_order_relaxed); });
 }
 
 void note_overrun(const siginfo_t& info) noexcept {
