@@ -140,10 +140,11 @@ class Rank {
   /// How many give this rank the right to call MPI: the World model, while it is initialised, and each
   /// session.
   std::atomic<int> users{0};
-  std::mutex users_mutex;                       ///< held while `users` is changed and the runtime is told
-  std::atomic<const char*> call{nullptr};       ///< the MPI function that a thread of this rank entered last
-  int thread_level = MPI_THREAD_SINGLE;         ///< the level that was asked for and granted
-  unsigned long main_thread = 0;                ///< pthread_self() of the thread that initialised MPI
+  std::mutex users_mutex;                  ///< held while `users` is changed and the runtime is told
+  std::atomic<const char*> call{nullptr};  ///< the MPI function that a thread of this rank entered last
+  std::atomic<bool> polls{false};          ///< has tested or probed since mpiexec --hang-after looked last
+  int thread_level = MPI_THREAD_SINGLE;    ///< the level that was asked for and granted
+  unsigned long main_thread = 0;           ///< pthread_self() of the thread that initialised MPI
   std::atomic<unsigned long> thread_inside{0};  ///< pthread_self() of the thread in a watched call; 0: none
   /// No other rank has the same home. Set before this rank runs; unset when another one joins. relaxed: a
   /// hint.

@@ -1,6 +1,7 @@
 #include "runtime/account.h"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <set>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "core/accesses.h"
 #include "fiber/world_stop.h"
 #include "host/host.h"
+#include "io/transfer.h"
 #include "net/link/link_channel.h"
 #include "p2p/label.h"
 #include "p2p/matcher.h"
@@ -352,8 +354,8 @@ class BlockedByRank {
   std::vector<fiber::BlockedThread> all_;
 };
 
-/// A number that changes whenever a message of the rank has moved, a collective has begun, or an epoch of a
-/// window has begun or ended. `accesses` are the rank's.
+/// A number that changes whenever a message of the rank has moved, a collective has begun, an access to a
+/// window or a file has begun, or an epoch of a window has begun or ended. `accesses` are the rank's.
 std::uint64_t progress_of(const core::World& world, core::Rank& rank, const core::AccessCounters& accesses) {
   p2p::Matcher& matcher = p2p::matcher_of(rank);
   const p2p::Matcher::Arrived arrived = matcher.arrived();
@@ -367,19 +369,12 @@ std::uint64_t progress_of(const core::World& world, core::Rank& rank, const core
   if (world.link != nullptr)
     for (const net::Volume& way : world.link->traffic(rank.number).ways) sum += way.messages.value();
   for (const base::Counter& begun : rank.collectives.begun) sum += begun.value();
+  for (const base::Counter& begun : accesses.calls) sum += begun.value();
   return sum + accesses.epochs.value();
 }
 
-/// The function of MPI that each rank had entered last when all_in_mpi() last looked, which clears the rank's
-/// own record.
-std::map<int, const char*>& calls_before() {
-  static auto& calls = *new std::map<int, const char*>;
-  return calls;
-}
-
 std::string last_call_of(const core::Rank& rank) {
-  const char* call = rank.call.load(std::memory_order_relaxed);
-  if (call == nullptr) call = calls_before()[rank.number];
+  const char* const call = rank.call.load(std::memory_order_relaxed);
   return call != nullptr ? call : "";
 }
 
@@ -413,16 +408,38 @@ std::uint64_t progress_of(const core::World& world) {
   return sum;
 }
 
+namespace {
+
+/// Whether threads of the rank have computed since the last call of this function for it: they have used, or
+/// wanted, more than a twentieth of a core. Also at the first call. By the thread that calls all_in_mpi().
+bool has_computed(const core::Rank& rank) {
+  using Clock = std::chrono::steady_clock;
+  struct Look {
+    Clock::time_point at;
+    std::chrono::nanoseconds used;
+  };
+  static auto& looks = *new std::map<int, Look>;
+  const Look now{Clock::now(), host::time_of_threads(rank.number)};
+  const auto [known, is_first] = looks.try_emplace(rank.number, now);
+  const Look before = std::exchange(known->second, now);
+  const bool has_one_ended = now.used < before.used;
+  return is_first || has_one_ended || 20 * (now.used - before.used) > now.at - before.at;
+}
+
+}  // namespace
+
 bool all_in_mpi(core::World& world) {
   std::vector<const core::Rank*> silent;
+  bool works = false;
   for (const auto& rank : world.ranks) {
     if (rank == nullptr || state_of(*rank) == pmi::Standing::State::kEnded) continue;
-    const char* const call = rank->call.exchange(nullptr, std::memory_order_relaxed);
-    if (call == nullptr)
-      silent.push_back(rank.get());
-    else
-      calls_before()[rank->number] = call;
+    const bool computes = has_computed(*rank), polls = rank->polls.exchange(false, std::memory_order_relaxed);
+    if (polls) continue;
+    silent.push_back(rank.get());
+    works |= computes;  // though one of its threads may wait in MPI
   }
+  // A thread of the library works for a rank that may wait for it, or for another rank.
+  if (works || io::transfers_under_way() != 0) return false;
   const fiber::WorldStop hold;
   const BlockedByRank sleepers(hold);
   return std::ranges::all_of(silent, [&](const core::Rank* rank) {

@@ -1,5 +1,5 @@
-// leave HOW: an error handler of rank 0 does not come back to the call that has failed, but leaves it. Then there
-// are ten messages from rank 0 to rank 1, and a call of another thread.
+// leave HOW: an error handler of rank 0 does not come back to the call that has failed, but leaves it. Then
+// there are ten messages from rank 0 to rank 1, and a call of another thread.
 #include <mpi.h>
 
 #include <csetjmp>
@@ -62,6 +62,8 @@ int main(int argc, char** argv) {
     if (rank == 0) MPI_Send(&number, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
     if (rank == 1) MPI_Recv(&number, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
-  std::thread([&] { MPI_Sendrecv_replace(&number, 1, MPI_INT, 0, 1, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE); }).join();
+  std::thread([&] {
+    MPI_Sendrecv_replace(&number, 1, MPI_INT, 0, 1, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+  }).join();
   MPI_Finalize();
 }

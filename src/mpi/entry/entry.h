@@ -114,6 +114,8 @@ struct Call {
     self = early.self;
     return early.why;
   }
+  /// For functions that test or probe, after enter(): a rank may call them again and again while it waits.
+  void note_poll() const { self->polls.store(true, std::memory_order_relaxed); }  // relaxed: only for reports
   /// For functions that can be called by anybody at any time: `self` may stay null.
   void enter_always() { self = core::current_rank(); }
 

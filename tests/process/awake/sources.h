@@ -109,7 +109,8 @@ static void prepare_itimer(void) {
 static void set_timer(struct sigevent event) {
   timer_t timer;
   const struct itimerspec once = {{0, 0}, kDelay};
-  if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 || timer_settime(timer, 0, &once, NULL) != 0) exit(2);
+  if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 || timer_settime(timer, 0, &once, NULL) != 0)
+    exit(2);
 }
 static void prepare_timer_signal(void) {
   post_at(SIGRTMIN);

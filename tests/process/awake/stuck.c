@@ -82,14 +82,17 @@ static void set(timer_t timer, long seconds) {
 static void with_unset_timer(void) {
   const timer_t timer = make_timer(CLOCK_MONOTONIC, (struct sigevent){.sigev_notify = SIGEV_NONE});
   set(timer, 3600);
-  const timer_t other = make_timer(CLOCK_MONOTONIC, (struct sigevent){.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMIN});
+  const timer_t other =
+      make_timer(CLOCK_MONOTONIC, (struct sigevent){.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMIN});
   set(other, 3600);
   set(other, 0);
   start_pool();
 }
 static void with_processor_timer(void) {
   signal(SIGRTMIN, handle);
-  set(make_timer(CLOCK_PROCESS_CPUTIME_ID, (struct sigevent){.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMIN}), 3600);
+  set(make_timer(CLOCK_PROCESS_CPUTIME_ID,
+                 (struct sigevent){.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMIN}),
+      3600);
   start_pool();
 }
 static void with_thread_timer(void) {

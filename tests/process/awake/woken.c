@@ -1,7 +1,7 @@
-// A thread of rank 0 sleeps until something from outside of its process wakes it, while all else waits in MPI:
-// woken CASE. Right: the job is left alone meanwhile, says "woken", and then, as its ranks do wait for what
-// cannot come, ends as a deadlock, although the thread has left behind what it had: a handler, a timer that has
-// expired, a child that has ended.
+// A thread of rank 0 sleeps until something from outside of its process wakes it, while all else waits in
+// MPI: woken CASE. Right: the job is left alone meanwhile, says "woken", and then, as its ranks do wait for
+// what cannot come, ends as a deadlock, although the thread has left behind what it had: a handler, a timer
+// that has expired, a child that has ended.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
