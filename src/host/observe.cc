@@ -245,11 +245,27 @@ void observe(const Observed& how) {
     fiber::on_long_sleep(on_long_sleep);
 }
 
+namespace {
+
+/// time_of_all_threads(), read once for all ranks that are asked for in a row. By the observer.
+std::chrono::nanoseconds time_of_process() {
+  constexpr std::chrono::milliseconds kInARow{50};
+  static std::chrono::steady_clock::time_point read{};
+  static std::chrono::nanoseconds time{};
+  if (const auto now = std::chrono::steady_clock::now(); now - read > kInARow) {
+    time = time_of_all_threads();
+    read = now;
+  }
+  return time;
+}
+
+}  // namespace
+
 std::chrono::nanoseconds time_of_threads(int rank) {
   std::array<pid_t, 1024> numbers{};
   const int count = image::signals::kernel_threads_of(host().rank(rank).identity, numbers);
   // A fiber runs on whatever worker thread: if the rank has other threads as well, all workers count.
-  if (count < 0 || (count > 0 && host().job.uses_fibers(host().job.here()))) return time_of_all_threads();
+  if (count < 0 || (count > 0 && host().job.uses_fibers(host().job.here()))) return time_of_process();
   std::chrono::nanoseconds all{};
   for (int i = 0; i < count; ++i) all += time_of_thread(numbers[static_cast<std::size_t>(i)]);
   return all;
