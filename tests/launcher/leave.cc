@@ -1,5 +1,5 @@
-// leave HOW: an error handler of rank 0 does not come back to the call that has failed, but leaves it. Then
-// there are ten messages from rank 0 to rank 1, and a call of another thread.
+// leave HOW: an error handler of rank 0, or another function that MPI calls, does not come back to the call, but
+// leaves it. Then there are ten messages from rank 0 to rank 1, and a call of another thread.
 #include <mpi.h>
 
 #include <csetjmp>
@@ -20,6 +20,8 @@ void handle(MPI_Comm*, int*, ...) {
   if (how != "return") std::longjmp(before, 1);
 }
 
+int end_attribute(MPI_Comm, int, void*, void*) { throw std::runtime_error("not from an error handler"); }
+
 void fail() {
   if (how == "call") {
     MPI_Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_OTHER);
@@ -29,6 +31,11 @@ void fail() {
     MPI_Irecv(&byte, 1, MPI_BYTE, 0, 5, MPI_COMM_WORLD, &request);
     MPI_Send("ab", 2, MPI_BYTE, 0, 5, MPI_COMM_WORLD);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
+  } else if (how == "throw_delete") {
+    int key = 0;
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_attribute, &key, nullptr);
+    MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
+    MPI_Comm_delete_attr(MPI_COMM_SELF, key);
   } else {
     MPI_Send(nullptr, -1, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
   }
