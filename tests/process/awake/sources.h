@@ -116,6 +116,12 @@ static void prepare_timer_signal(void) {
   post_at(SIGRTMIN);
   set_timer((struct sigevent){.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMIN});
 }
+static void prepare_timer_thread_id(void) {
+  struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGRTMIN};
+  event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
+  post_at(SIGRTMIN);
+  set_timer(event);
+}
 static void send_to_main(union sigval unused) {
   (void)unused;
   MPI_Send(NULL, 0, MPI_BYTE, 0, 1, MPI_COMM_WORLD);
@@ -335,6 +341,7 @@ static const struct Source kSources[] = {
     {"alarm", prepare_alarm, wait_for_post},
     {"itimer", prepare_itimer, wait_for_post},
     {"timer_signal", prepare_timer_signal, wait_for_post},
+    {"timer_thread_id", prepare_timer_thread_id, wait_for_post},
     {"timer_thread", prepare_timer_thread, NULL},
     {"timer_again", prepare_timer_again, NULL},
     {"timerfd", prepare_timerfd, read_number},

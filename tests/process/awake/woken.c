@@ -21,7 +21,6 @@
 #include <sys/mman.h>
 #include <sys/msg.h>
 #include <sys/select.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
