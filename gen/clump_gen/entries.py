@@ -12,6 +12,9 @@ from .standard import Form, Function, Parameter
 UNDEFINED_IF_TOO_LARGE = re.compile(r"MPI_(Get_count|Get_elements|Type_size|Type_get_(true_)?extent|Pack_size|(Comm_|Session_)?"
                                     r"Buffer_detach|\w+_detach_buffer)$")  # fmt: skip
 
+# By these a rank asks whether something has come, and may do so again and again.
+POLLS = re.compile(r"MPI_(Test(all|any|some)?|Im?probe|Win_test|Parrived|Request_get_status(_all|_any|_some)?)$")
+
 # Where a call of the program's is, seen from the function that it calls.
 _SITE = "__builtin_extract_return_addr(__builtin_return_address(0))"
 
@@ -81,7 +84,8 @@ def _enter(function: Function, entry: Entry, inside: bool) -> List[str]:
         return ["call.enter_always();"]
     of_files = ["call.target.of_files = true;"] if is_about_files(function) else []
     form = "Call::Form::kUnchecked" if checkings.is_checked(function, entry) and not inside else ""
-    return of_files + [f"CLUMP_TRY(call.{'enter_anytime' if 'anytime' in entry.flags else 'enter'}({form}));"]
+    polls = ["call.note_poll();"] if POLLS.match(function.name) else []
+    return of_files + [f"CLUMP_TRY(call.{'enter_anytime' if 'anytime' in entry.flags else 'enter'}({form}));"] + polls
 
 
 def _work(function: Function, entry: Entry, inside: bool) -> List[str]:

@@ -49,5 +49,38 @@ TEST(Comm, TakesFewBytes) {
               regular, rising, shuffled);
 }
 
+struct CountedWindow final : Window {
+  CountedWindow(Rank& owner, base::Ref<const Group> group, int& alive)
+      : Window(owner, std::move(group)), alive_(alive) {
+    ++alive_;
+  }
+  ~CountedWindow() override { --alive_; }
+  int& alive_;
+};
+
+// A thread of the rank may free what a report looks at.
+TEST(Rank, KeepsForReportsWhatTheProgramFrees) {
+  World world;
+  world.launch.size = 2;
+  Rank rank(world, world.launch, 0);
+  const base::Ref<const Group> group = Group::of(std::vector<int>{0, 1}, Origin::kWorld);
+  int windows = 0;
+  const MPI_Win window = rank.add(base::Ref<Window>(new CountedWindow(rank, group, windows)));
+  const MPI_Comm comm =
+      rank.add(base::make_ref<Comm>(rank, world.allocate_context(), group, base::Ref<const Group>()));
+  {
+    const std::vector<base::Ref<Window>> all_windows = rank.all_windows();
+    const std::vector<base::Ref<Comm>> all_comms = rank.all_comms();
+    static_cast<void>(rank.remove(window));
+    static_cast<void>(rank.remove(comm));
+    ASSERT_EQ(all_windows.size(), 1u);
+    ASSERT_EQ(all_comms.size(), 5u) << "four of them are predefined";
+    EXPECT_EQ(windows, 1);
+    EXPECT_EQ(all_comms[0]->size(), 2);
+  }
+  EXPECT_EQ(windows, 0);
+  EXPECT_EQ(rank.all_comms().size(), 4u);
+}
+
 }  // namespace
 }  // namespace clump::core

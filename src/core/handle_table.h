@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <mutex>
 #include <new>
+#include <type_traits>
 #include <vector>
 
 #include "base/mutex.h"
@@ -140,6 +141,23 @@ class HandleTable {
       if (object != nullptr && chosen(*object)) return object;
     }
     return nullptr;
+  }
+
+  /// `take(object)` of each object. The rank has several threads, or no thread of it runs but the caller.
+  /// `take` is called with the lock held: it is short, does not allocate, and takes no other lock. An object
+  /// that is inserted or removed meanwhile may be missed.
+  template <typename Take>
+  auto snapshot(Take take) const {
+    constexpr std::uint32_t kAtOnce = 64;
+    std::vector<std::invoke_result_t<Take, T&>> all;
+    for (std::uint32_t first = 0;; first += kAtOnce) {
+      if (all.capacity() - all.size() < kAtOnce) all.reserve(2 * all.size() + kAtOnce);
+      const Lock lock(mutex_, false);
+      if (first >= capacity_) return all;
+      for (std::uint32_t index = first; index < std::min(first + kAtOnce, capacity_); ++index)
+        if (T* const object = slot_at(index)->object.load(std::memory_order_relaxed))
+          all.push_back(take(*object));
+    }
   }
 
   /// Calls `visit(value)` for the value of each handle. No thread may insert or remove meanwhile.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <set>
 #include <thread>
 #include <vector>
@@ -117,6 +118,33 @@ TEST(HandleTable, ThreadsInsertFindAndRemove) {
   for (int i = 0; i < 4; ++i) threads.emplace_back(work);
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(table.live(), 0u);
+}
+
+// Other threads insert and remove meanwhile; what is found all the time is in each snapshot, once.
+TEST(HandleTable, TakesASnapshotWhileOthersChangeIt) {
+  HandleTable<int> table;
+  std::vector<int> kept(300), others(300);
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    kept[i] = static_cast<int>(i);
+    others[i] = -1;
+    table.insert(&kept[i]);
+  }
+  std::atomic<bool> over{false};
+  std::thread changes([&] {
+    while (!over) {
+      std::vector<std::intptr_t> handles;
+      for (int& other : others) handles.push_back(table.insert(&other));
+      for (const std::intptr_t handle : handles) table.remove(handle);
+    }
+  });
+  for (int i = 0; i < 100; ++i) {
+    std::vector<int> found = table.snapshot([](int& object) { return object; });
+    std::erase(found, -1);
+    std::vector<int> all = kept;
+    EXPECT_EQ(found, all);
+  }
+  over = true;
+  changes.join();
 }
 
 }  // namespace

@@ -140,10 +140,11 @@ class Rank {
   /// How many give this rank the right to call MPI: the World model, while it is initialised, and each
   /// session.
   std::atomic<int> users{0};
-  std::mutex users_mutex;                       ///< held while `users` is changed and the runtime is told
-  std::atomic<const char*> call{nullptr};       ///< the MPI function that a thread of this rank entered last
-  int thread_level = MPI_THREAD_SINGLE;         ///< the level that was asked for and granted
-  unsigned long main_thread = 0;                ///< pthread_self() of the thread that initialised MPI
+  std::mutex users_mutex;                  ///< held while `users` is changed and the runtime is told
+  std::atomic<const char*> call{nullptr};  ///< the MPI function that a thread of this rank entered last
+  std::atomic<bool> polls{false};          ///< has tested or probed since mpiexec --hang-after looked last
+  int thread_level = MPI_THREAD_SINGLE;    ///< the level that was asked for and granted
+  unsigned long main_thread = 0;           ///< pthread_self() of the thread that initialised MPI
   std::atomic<unsigned long> thread_inside{0};  ///< pthread_self() of the thread in a watched call; 0: none
   /// No other rank has the same home. Set before this rank runs; unset when another one joins. relaxed: a
   /// hint.
@@ -358,20 +359,22 @@ class Rank {
   template <typename Visit>
   void for_each_live(Visit visit) const;
 
-  // For reports. The rank has several threads, or none of its threads runs.
-  template <typename Visit>
-  void for_each_request(Visit visit) {
-    static_cast<void>(requests_.find_if([&](const Request& request) { return visit(request), false; }));
-  }
-  template <typename Visit>
-  void for_each_window(Visit visit) {
-    static_cast<void>(windows_.find_if([&](Window& window) { return visit(window), false; }));
-  }
-  template <typename Visit>
-  void for_each_comm(Visit visit) {
+  // For reports. The rank has several threads, or no thread of it runs but the caller. What is returned stays
+  // although threads of the rank free handles meanwhile.
+  std::vector<base::Ref<Comm>> all_comms() const {
+    std::vector<base::Ref<Comm>> all = comms_.snapshot([](Comm& comm) { return base::Ref(&comm); });
     for (const base::Ref<Comm>& own : {comm_world, comm_self, comm_founding, comm_job})
-      if (own) visit(*own);
-    static_cast<void>(comms_.find_if([&](Comm& comm) { return visit(comm), false; }));
+      if (own) all.push_back(own);
+    return all;
+  }
+  std::vector<base::Ref<Window>> all_windows() const {
+    return windows_.snapshot([](Window& window) { return base::Ref(&window); });
+  }
+  /// `take(request)` of each request; see HandleTable::snapshot(). Requests have no references: afterwards
+  /// only those are sure to be there that a stopped thread waits for.
+  template <typename Take>
+  auto take_from_requests(Take take) const {
+    return requests_.snapshot(take);
   }
 
  private:

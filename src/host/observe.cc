@@ -8,14 +8,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "base/environment.h"
 #include "base/thread_name.h"
 #include "base/why_refused.h"
 #include "diag/capture.h"
@@ -26,6 +29,7 @@
 #include "host/host.h"
 #include "host/state.h"
 #include "host/tasks.h"
+#include "image/signals.h"
 #include "pmi/waits.h"
 
 namespace clump::host {
@@ -38,7 +42,12 @@ constexpr std::chrono::milliseconds kStill{500};
 /// A process that sleeps while its network has something to do is looked at again.
 constexpr std::chrono::milliseconds kSoon{50};
 /// Between looks at threads outside MPI: at first, and at last where some of them run.
-constexpr std::chrono::milliseconds kFirstPause{1000}, kLongestPause{8000};
+constexpr std::chrono::milliseconds kLongestPause{8000};
+/// Tests make it shorter.
+std::chrono::milliseconds first_pause() {
+  static const char* const set = base::variable("CLUMP_OBSERVER_PAUSE");
+  return std::chrono::milliseconds(set != nullptr ? std::max(std::atoi(set), 1) : 1000);
+}
 
 /// What has called MPI is told with so many frames, as the innermost may have no debugging information.
 constexpr std::size_t kCallers = 4;
@@ -107,15 +116,14 @@ class Outsiders {
     const bool is_quiet = std::exchange(wakes_, wakes) == wakes;
     if (is_quiet && tasks.are_still(kStill)) return true;
     // Who runs is looked at less and less often; who sleeps is looked at once more soon.
-    pause_ = is_quiet && tasks.were_asleep() ? kFirstPause : std::min(2 * pause_, kLongestPause);
+    pause_ = is_quiet && tasks.were_asleep() ? first_pause() : std::min(2 * pause_, kLongestPause);
     return false;
   }
 
  private:
-  std::chrono::milliseconds pause_ = kFirstPause;
+  std::chrono::milliseconds pause_ = first_pause();
   std::uint64_t wakes_ = 0;
 };
-Outsiders outsiders;
 
 bool is_done() { return state().done.load(std::memory_order_acquire); }
 
@@ -135,8 +143,9 @@ pmi::RestNote look_whether_it_rests(std::uint32_t check) {
 bool tell_whether_it_rests() {
   if (!is_done()) {
     const std::uint64_t since = state().wakes.load(std::memory_order_seq_cst);
-    if (!fiber::progress_sleeper_sleeps() || !all_threads_sleep()) return true;
-    state().rested.store(since + 1, std::memory_order_seq_cst);
+    const bool in_mpi = fiber::progress_sleeper_sleeps() && all_threads_sleep_in_mpi();
+    if (!in_mpi && !tasks.are_still(kStill)) return true;
+    (in_mpi ? state().rested : state().outside).store(since + 1, std::memory_order_seq_cst);
   }
   const pmi::RestNote note = look_whether_it_rests(0);
   if (note.rests) send(pmi::encode(note));
@@ -173,6 +182,7 @@ bool wait_for_news(std::uint32_t seen, std::optional<std::chrono::milliseconds> 
 
 void* run_observer(void*) {
   base::name_own_thread("observer");
+  Outsiders outsiders;
   for (std::uint32_t answered = 0, looked = 0, checked = 0;;) {
     bool again = false;
     const std::uint32_t seen = state().news.load(std::memory_order_acquire);
@@ -233,6 +243,32 @@ void observe(const Observed& how) {
     fiber::on_deadlock(on_deadlock);
   else
     fiber::on_long_sleep(on_long_sleep);
+}
+
+namespace {
+
+/// time_of_all_threads(), read once for all ranks that are asked for in a row. By the observer.
+std::chrono::nanoseconds time_of_process() {
+  constexpr std::chrono::milliseconds kInARow{50};
+  static std::chrono::steady_clock::time_point read{};
+  static std::chrono::nanoseconds time{};
+  if (const auto now = std::chrono::steady_clock::now(); now - read > kInARow) {
+    time = time_of_all_threads();
+    read = now;
+  }
+  return time;
+}
+
+}  // namespace
+
+std::chrono::nanoseconds time_of_threads(int rank) {
+  std::array<pid_t, 1024> numbers{};
+  const int count = image::signals::kernel_threads_of(host().rank(rank).identity, numbers);
+  // A fiber runs on whatever worker thread: if the rank has other threads as well, all workers count.
+  if (count < 0 || (count > 0 && host().job.uses_fibers(host().job.here()))) return time_of_process();
+  std::chrono::nanoseconds all{};
+  for (int i = 0; i < count; ++i) all += time_of_thread(numbers[static_cast<std::size_t>(i)]);
+  return all;
 }
 
 bool has_ended(int rank) { return host().rank(rank).phase.load() == Phase::kEnded; }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
+#include <ctime>
 
 namespace clump::host {
 
@@ -28,18 +29,62 @@ std::uint64_t next_number(std::string_view& text) {
 FutexWait futex_wait_of(std::string_view call) {
   if (next_number(call) != SYS_futex) return {};
   const std::uint64_t address = next_number(call), operation = next_number(call);
-  next_number(call);  // the value
-  const std::uint64_t limit = next_number(call);
-  switch (operation & FUTEX_CMD_MASK) {
+  const std::uint64_t value = next_number(call), limit = next_number(call);
+  const std::uint64_t command = operation & FUTEX_CMD_MASK;
+  switch (command) {
     case FUTEX_WAIT:
     case FUTEX_WAIT_BITSET:
     case FUTEX_LOCK_PI:
     case FUTEX_LOCK_PI2:
     case FUTEX_WAIT_REQUEUE_PI:
-      return {limit == 0 ? address : 0, (operation & FUTEX_PRIVATE_FLAG) != 0};
+      // The C library's sem_wait() sleeps while the semaphore's value is 0.
+      return {limit == 0 ? address : 0, (operation & FUTEX_PRIVATE_FLAG) != 0,
+              command == FUTEX_WAIT_BITSET && value == 0};
     default:
       return {};
   }
+}
+
+std::uint64_t signal_wait_of(std::string_view call) {
+  if (next_number(call) != SYS_rt_sigtimedwait) return 0;
+  const std::uint64_t set = next_number(call);
+  next_number(call);  // where the signal is told
+  return next_number(call) == 0 ? set : 0;
+}
+
+std::int64_t run_and_delay_of(std::string_view schedstat) {
+  if (schedstat.empty()) return 0;
+  const std::uint64_t run = next_number(schedstat), delay = next_number(schedstat);
+  return static_cast<std::int64_t>(run + delay);
+}
+
+bool is_zombie(std::string_view stat) {
+  // The name, in brackets, may have any characters.
+  const std::size_t at = stat.rfind(')');
+  if (at == std::string_view::npos || at + 2 >= stat.size()) return false;
+  const char state = stat[at + 2];
+  return state == 'Z' || state == 'X';
+}
+
+bool TimerLines::add(std::string_view line) {
+  const auto value_of = [&](std::string_view name) {
+    if (!line.starts_with(name)) return std::string_view();
+    const std::string_view value = line.substr(name.size());
+    return value.substr(std::min(value.find_first_not_of(' '), value.size()));
+  };
+  if (const std::string_view number = value_of("ID:"); !number.empty()) {
+    *this = {};
+    std::from_chars(number.data(), number.data() + number.size(), number_);
+  } else if (const std::string_view how = value_of("notify:"); !how.empty()) {
+    sends_ = !how.starts_with("none");
+  } else if (const std::string_view clock = value_of("ClockID:"); !clock.empty()) {
+    // Negative: the processor time of a process or thread (clock_getcpuclockid).
+    int number = 0;
+    std::from_chars(clock.data(), clock.data() + clock.size(), number);
+    by_clock_ = number >= 0 && number != CLOCK_PROCESS_CPUTIME_ID && number != CLOCK_THREAD_CPUTIME_ID;
+    return number_ >= 0;
+  }
+  return false;
 }
 
 std::uint64_t switches_of(std::string_view status) {

@@ -10,12 +10,39 @@ namespace clump::host {
 struct FutexWait {
   std::uint64_t address = 0;  ///< 0: it does not sleep in a futex, or not without a limit of time
   bool is_private = false;
+  /// It may be in sem_wait(), by the arguments of the call.
+  bool may_be_semaphore = false;
 
   friend bool operator==(const FutexWait&, const FutexWait&) = default;
 };
 
 /// `call`: /proc/self/task/N/syscall, the number of the system call and its arguments.
 FutexWait futex_wait_of(std::string_view call);
+
+/// The address of the set of signals that a thread waits for in sigwaitinfo() without a limit of time; 0: it
+/// does not. `call`: as above.
+std::uint64_t signal_wait_of(std::string_view call);
+
+/// Nanoseconds that a thread has run, or could have run and had no core. `schedstat`:
+/// /proc/self/task/N/schedstat; 0 if it does not tell.
+std::int64_t run_and_delay_of(std::string_view schedstat);
+
+/// `stat`: /proc/N/stat. Whether that process has ended, and nobody has waited for it yet.
+bool is_zombie(std::string_view stat);
+
+/// Reads the lines of /proc/self/timers, which has some for each timer of timer_create().
+class TimerLines {
+ public:
+  /// Adds the next line. True: it was the last one of a timer, which the functions below tell of.
+  bool add(std::string_view line);
+  int number() const { return number_; }
+  /// Whether it sends a signal, and not after some processor time, but by a clock.
+  bool goes_by_clock() const { return sends_ && by_clock_; }
+
+ private:
+  int number_ = -1;
+  bool sends_ = true, by_clock_ = true;
+};
 
 /// How often it has gone to sleep. `status`: /proc/self/task/N/status. kNoSwitches: it does not tell.
 inline constexpr std::uint64_t kNoSwitches = ~std::uint64_t{0};

@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <string>
+#include <vector>
 
 namespace clump::host {
 namespace {
@@ -21,10 +22,11 @@ FutexWait waits_in(int operation, const std::string& limit, long call = SYS_fute
 TEST(FutexWaitOf, AThreadThatSleepsWithoutEnd) {
   for (const int operation :
        {FUTEX_WAIT, FUTEX_WAIT_BITSET, FUTEX_LOCK_PI, FUTEX_LOCK_PI2, FUTEX_WAIT_REQUEUE_PI}) {
-    EXPECT_EQ(waits_in(operation, "0x0"), (FutexWait{0x7f12345678, false})) << operation;
-    EXPECT_EQ(waits_in(operation | FUTEX_PRIVATE_FLAG, "0x0"), (FutexWait{0x7f12345678, true})) << operation;
+    EXPECT_EQ(waits_in(operation, "0x0"), (FutexWait{0x7f12345678, false, false})) << operation;
+    EXPECT_EQ(waits_in(operation | FUTEX_PRIVATE_FLAG, "0x0"), (FutexWait{0x7f12345678, true, false}))
+        << operation;
     EXPECT_EQ(waits_in(operation | FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME, "0x0"),
-              (FutexWait{0x7f12345678, true}));
+              (FutexWait{0x7f12345678, true, false}));
   }
 }
 
@@ -41,6 +43,57 @@ TEST(FutexWaitOf, NoThreadThatCanGoOnByItself) {
 TEST(FutexWaitOf, ALineThatIsCutOff) {
   EXPECT_EQ(futex_wait_of(std::to_string(SYS_futex) + " 0x7f12345678 0x0 0x2").address, 0u)
       << "whether there is a limit of time is not known";
+}
+
+TEST(FutexWaitOf, AThreadThatMayWaitForASemaphore) {
+  const auto may_be = [](int operation, const std::string& value) {
+    return futex_wait_of(std::to_string(SYS_futex) + " 0x7f12345678 " + std::to_string(operation) + " " +
+                         value + " 0x0 0x0 0xffffffff 0x7ffc00 0x7f0012\n")
+        .may_be_semaphore;
+  };
+  EXPECT_TRUE(may_be(FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME, "0x0"));
+  EXPECT_FALSE(may_be(FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME, "0x2"));
+  EXPECT_FALSE(may_be(FUTEX_WAIT | FUTEX_PRIVATE_FLAG, "0x0"));
+}
+
+TEST(SignalWaitOf, IsTheSetOfAThreadThatWaitsWithoutEnd) {
+  const std::string wait = std::to_string(SYS_rt_sigtimedwait) + " 0x7f1234 ";
+  EXPECT_EQ(signal_wait_of(wait + "0x7f5678 0x0 0x8 0x0 0x0 0x7ffc00 0x7f0012\n"), 0x7f1234u);
+  EXPECT_EQ(signal_wait_of(wait + "0x7f5678 0x7f9abc 0x8 0x0 0x0 0x7ffc00 0x7f0012\n"), 0u);
+  EXPECT_EQ(signal_wait_of(wait), 0u);
+  EXPECT_EQ(signal_wait_of("running\n"), 0u);
+  EXPECT_EQ(signal_wait_of(""), 0u);
+}
+
+TEST(RunAndDelayOf, IsTheSumOfBoth) {
+  EXPECT_EQ(run_and_delay_of("1000 234 5\n"), 1234);
+  EXPECT_EQ(run_and_delay_of(""), 0);
+}
+
+TEST(IsZombie, KnowsWhoHasEnded) {
+  EXPECT_TRUE(is_zombie("12 (a) Z 1 12"));
+  EXPECT_TRUE(is_zombie("12 (x) S (y) Z 1 12"));
+  EXPECT_FALSE(is_zombie("12 (Z) S 1 12"));
+  EXPECT_FALSE(is_zombie("12 (a) Z) R 1 12"));
+  EXPECT_FALSE(is_zombie("12 (a)"));
+  EXPECT_FALSE(is_zombie(""));
+}
+
+TEST(TimerLines, TellsWhichTimersSendASignalByAClock) {
+  struct Found {
+    int number;
+    bool by_clock;
+    bool operator==(const Found&) const = default;
+  };
+  std::vector<Found> found;
+  TimerLines lines;
+  for (const char* const line :
+       {"ID: 0\n", "signal: 14/0000000000000000\n", "notify: signal/pid.77\n", "ClockID: 1\n", "ID: 3\n",
+        "signal: 0/0000000000000000\n", "notify: none/pid.77\n", "ClockID: 0\n", "ID: 4\n",
+        "signal: 32/00007f0000000000\n", "notify: signal/tid.78\n", "ClockID: 2\n", "ID: 5\n",
+        "notify: signal/tid.78\n", "ClockID: -598\n", "ID: 6\n", "notify: thread/tid.78\n", "ClockID: 7\n"})
+    if (lines.add(line)) found.push_back({lines.number(), lines.goes_by_clock()});
+  EXPECT_EQ(found, (std::vector<Found>{{0, true}, {3, false}, {4, false}, {5, false}, {6, true}}));
 }
 
 TEST(SwitchesOf, AreThoseThatTheThreadHasMade) {

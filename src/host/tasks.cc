@@ -1,42 +1,29 @@
 #include "host/tasks.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
-#include <sys/wait.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <string>
 #include <string_view>
 
+#include "base/process.h"
 #include "fiber/fiber.h"
 #include "fiber/monitor.h"
 #include "fiber/worker.h"
-#include "image/signals.h"
 #include "host/proc_text.h"
 #include "host/state.h"
+#include "host/wake_sources.h"
 
 extern "C" [[gnu::weak]] void __tsan_init();
 
 namespace clump::host {
 
 namespace {
-
-/// What a file of /proc/self says, as much as fits; empty if it cannot be read.
-template <std::size_t size>
-std::string_view read_file(const char* path, std::array<char, size>& room) {
-  const int file = ::open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return {};
-  const long bytes = ::syscall(SYS_read, file, room.data(), room.size());
-  ::close(file);
-  return {room.data(), bytes > 0 ? static_cast<std::size_t>(bytes) : 0};
-}
 
 /// Whether a process that is none of the job's may have the memory at this address. For those that are, the
 /// job looks.
@@ -61,39 +48,77 @@ bool is_shared_memory(std::uint64_t address) {
   return is_shared;
 }
 
-/// A signal that is sure to come may have a handler that wakes a thread.
-bool signals_will_come() {
-  for (const auto which : {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF}) {
-    itimerval timer{};
-    if (::getitimer(which, &timer) == 0 && (timer.it_value.tv_sec != 0 || timer.it_value.tv_usec != 0))
-      return true;
-  }
-  if (image::signals::any_timer()) return true;
-  std::array<char, 16> room{};  // of a plain process; not all kernels tell
-  if (!read_file("/proc/self/timers", room).empty()) return true;
-  siginfo_t child;
-  // Not waitid(): a rank's children may be its own.
-  return ::syscall(SYS_waitid, P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT | __WALL, nullptr) == 0 ||
-         errno != ECHILD;
+/// False: there is no memory at `address` now.
+bool read_own_memory(std::uint64_t address, void* to, std::size_t bytes) {
+  const iovec here{to, bytes};
+  const iovec there{reinterpret_cast<void*>(address), bytes};
+  return ::syscall(SYS_process_vm_readv, base::process_id(), &here, 1, &there, 1, 0) ==
+         static_cast<long>(bytes);
+}
+
+/// Whether a thread sleeps in a semaphore of the C library. There follow, behind the value, the number of
+/// threads that wait, and whether other processes may have it. Rarely true for something else; true if memory
+/// cannot be read.
+bool is_in_semaphore(const FutexWait& wait) {
+  constexpr std::uint32_t kMostWaiters = 1 << 16, kShared = 128;
+  if (!wait.may_be_semaphore) return false;
+  std::array<std::uint32_t, 3> words{};
+  if (!read_own_memory(wait.address, words.data(), sizeof words)) return true;
+  return words[1] != 0 && words[1] <= kMostWaiters && words[2] == (wait.is_private ? 0 : kShared);
+}
+
+/// Whether a thread is the C library's that begins the functions of timers with SIGEV_THREAD: it sleeps until
+/// a timer sends signal 32. Whether a timer will is known otherwise (wake_sources.h).
+bool waits_for_timers(std::string_view call) {
+  constexpr std::uint64_t kTimers = std::uint64_t{1} << 31;
+  const std::uint64_t address = signal_wait_of(call);
+  std::uint64_t set = 0;
+  return address != 0 && read_own_memory(address, &set, sizeof set) && set == kTimers;
+}
+
+template <typename Function>
+void for_each_other_thread(Function function) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> all(::opendir("/proc/self/task"), &::closedir);
+  if (!all) return;
+  const auto self = static_cast<pid_t>(::syscall(SYS_gettid));
+  while (const dirent* const entry = ::readdir(all.get()))
+    if (const pid_t thread = std::atoi(entry->d_name); thread != 0 && thread != self) function(thread);
 }
 
 }  // namespace
+
+std::chrono::nanoseconds time_of_thread(pid_t thread) {
+  std::array<char, 64> path{};
+  std::array<char, 128> room{};
+  std::snprintf(path.data(), path.size(), "/proc/self/task/%d/schedstat", thread);
+  return std::chrono::nanoseconds(run_and_delay_of(read_proc_file(path.data(), room.data(), room.size())));
+}
+
+std::chrono::nanoseconds time_of_all_threads() {
+  std::chrono::nanoseconds sum{};
+  for_each_other_thread([&](pid_t thread) { sum += time_of_thread(thread); });
+  return sum;
+}
 
 bool Tasks::look_at(pid_t thread, std::vector<Task>& tasks) const {
   std::array<char, 64> path{};
   std::array<char, 4096> room{};
   std::snprintf(path.data(), path.size(), "/proc/self/task/%d/syscall", thread);
-  const FutexWait wait = futex_wait_of(read_file(path.data(), room));
-  if (wait.address == 0) return false;
-  if (wakers_ == Wakers::kThreads && !wait.is_private && is_shared_memory(wait.address)) return false;
+  const std::string_view call = read_proc_file(path.data(), room.data(), room.size());
+  const FutexWait wait = futex_wait_of(call);
+  if (wait.address == 0 && !waits_for_timers(call)) return false;
+  if (wakers_ == Wakers::kThreads) {
+    if (wait.address != 0 && !wait.is_private && is_shared_memory(wait.address)) return false;
+    if (is_in_semaphore(wait) && handles_signals_from_outside()) return false;
+  }
   std::snprintf(path.data(), path.size(), "/proc/self/task/%d/status", thread);
-  tasks.push_back({thread, wait.address, switches_of(read_file(path.data(), room))});
+  tasks.push_back({thread, wait.address, switches_of(read_proc_file(path.data(), room.data(), room.size()))});
   return tasks.back().switches != kNoSwitches;
 }
 
 bool Tasks::look(std::vector<Task>& tasks) const {
   if (fiber::monitor::has_to_do()) return false;
-  if (wakers_ == Wakers::kThreads && signals_will_come()) return false;
+  if (wakers_ == Wakers::kThreads && signal_will_come()) return false;
   const std::unique_ptr<DIR, int (*)(DIR*)> all(::opendir("/proc/self/task"), &::closedir);
   if (!all) return false;
   const auto self = static_cast<pid_t>(::syscall(SYS_gettid));

@@ -9,6 +9,12 @@
 
 namespace clump::host {
 
+/// How long a thread of this process has run, or could have run and had no core. 0: it has ended, or the
+/// kernel does not tell.
+std::chrono::nanoseconds time_of_thread(pid_t thread);
+/// The same for all threads but the caller.
+std::chrono::nanoseconds time_of_all_threads();
+
 /// Looks at all threads of the process, as /proc/self/task shows them. Owned by the observer, which is left
 /// out, as is the monitor of fibers.
 class Tasks {
@@ -21,8 +27,8 @@ class Tasks {
   explicit Tasks(Wakers wakers) : wakers_(wakers) {}
 
   /// Whether no thread has run since the last look, and none can go on by itself: all sleep in futexes that
-  /// have no time limit, no timer will send a signal, and there is no child process. False at the first look,
-  /// and if that was less than `least` ago; also where the kernel does not tell. Between two looks that have
+  /// have no time limit, and nothing wakes them from outside (wake_sources.h). False at the first look, and
+  /// if that was less than `least` ago; also where the kernel does not tell. Between two looks that have
   /// found the same lies a moment at which all slept.
   bool are_still(std::chrono::milliseconds least);
   /// Whether the last look has found that none could.

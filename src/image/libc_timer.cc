@@ -6,7 +6,6 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <ctime>
@@ -51,10 +50,41 @@ Timer* find(timer_t name) {
   return timer;
 }
 
+void count_as_awake(Timer& timer) {
+  if (!timer.counts.exchange(true, std::memory_order_acq_rel)) fiber::thread_begins();
+}
+void count_no_longer(Timer& timer) {
+  if (timer.counts.exchange(false, std::memory_order_acq_rel)) fiber::thread_ends();
+}
+
+/// SIGEV_THREAD: whether another function will begin.
+bool will_expire(const Timer& timer) {
+  static constinit Hidden<int(timer_t, itimerspec*)> real{"timer_gettime"};
+  itimerspec now{};
+  return timer.used.load(std::memory_order_acquire) && real(timer.threaded, &now) == 0 &&
+         (now.it_value.tv_sec != 0 || now.it_value.tv_nsec != 0);
+}
+
+/// timer_settime() of SIGEV_THREAD. What has expired may not have begun its function yet: so a timer that is
+/// unset counts until it is deleted.
+int set_threaded(Timer& timer, int flags, const itimerspec* wanted, itimerspec* before) {
+  static constinit Hidden<int(timer_t, int, const itimerspec*, itimerspec*)> real{"timer_settime"};
+  const bool sets = wanted != nullptr && (wanted->it_value.tv_sec != 0 || wanted->it_value.tv_nsec != 0);
+  if (sets) count_as_awake(timer);
+  const int result = real(timer.threaded, flags, wanted, before);
+  // Once more: a function that begins meanwhile may have found the timer unset.
+  if (sets && will_expire(timer)) count_as_awake(timer);
+  return result;
+}
+
 /// SIGEV_THREAD: calls the function, on a thread that the C library has made for it.
 void run_in_thread(sigval value) {
-  const Timer& timer = *static_cast<const Timer*>(value.sival_ptr);
+  Timer& timer = *static_cast<Timer*>(value.sival_ptr);
   fiber::thread_begins();
+  if (!will_expire(timer)) {
+    count_no_longer(timer);
+    if (will_expire(timer)) count_as_awake(timer);  // it was set meanwhile
+  }
   adopt_thread(*timer.rank);
   begin_thread();
   timer.function(timer.value);
@@ -162,11 +192,6 @@ void on_timer(const siginfo_t& kernels) {
   (void)direct(*timer.rank, timer.to, info);
 }
 
-bool any_timer() noexcept {
-  return std::ranges::any_of(timers,
-                             [](const Timer& timer) { return timer.used.load(std::memory_order_relaxed); });
-}
-
 void note_overrun(const siginfo_t& info) noexcept {
   if (info.si_timerid >= 0 && info.si_timerid < kMostTimers)
     timers[info.si_timerid].overrun = info.si_overrun;
@@ -196,9 +221,9 @@ CLUMP_HOST_API int timer_settime(timer_t name, int flags, const itimerspec* want
                                  itimerspec* before) noexcept {
   static constinit Hidden<int(timer_t, int, const itimerspec*, itimerspec*)> real{"timer_settime"};
   if (!is_ours()) return real(name, flags, wanted, before);
-  const Timer* const timer = find(name);
+  Timer* const timer = find(name);
   if (timer == nullptr) return -1;
-  if (timer->threaded != nullptr) return real(timer->threaded, flags, wanted, before);
+  if (timer->threaded != nullptr) return set_threaded(*timer, flags, wanted, before);
   return set_timer(*timer, flags, *wanted, before);
 }
 
@@ -226,6 +251,7 @@ CLUMP_HOST_API int timer_delete(timer_t name) noexcept {
   const int result = timer->threaded != nullptr
                          ? real(timer->threaded)
                          : static_cast<int>(::syscall(SYS_timer_delete, timer->kernels));
+  count_no_longer(*timer);
   timer->used.store(false, std::memory_order_release);
   return result;
 }

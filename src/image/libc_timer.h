@@ -14,6 +14,10 @@ struct Timer {
   Thread* to = nullptr;        ///< null: any thread of the rank
   int kernels = 0;             ///< the kernel's number of the timer
   timer_t threaded = nullptr;  ///< SIGEV_THREAD: the C library's timer
+  /// SIGEV_THREAD: it counts as an awake thread of the process (fiber/awake_threads.h), because it will begin
+  /// one. From when it is set until it is deleted, or its last function has begun. Any thread of the rank,
+  /// and those that the C library makes.
+  std::atomic<bool> counts{false};
   void (*function)(sigval) = nullptr;
   int number = 0;  ///< of the signal
   sigval value{};

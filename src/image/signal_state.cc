@@ -330,6 +330,30 @@ void update_kernel(int number) {
   kernel_action(number, &action, nullptr);
 }
 
+int kernel_threads_of(const fiber::Identity& rank, std::span<pid_t> numbers) noexcept {
+  if (!is_on()) return -1;
+  std::size_t count = 0;
+  const Guard guard;
+  for (const Thread* thread = state_of(rank).threads; thread != nullptr; thread = thread->next)
+    if (thread->fiber == nullptr && count < numbers.size()) numbers[count++] = thread->number;
+  return static_cast<int>(count);
+}
+
+bool any_handler(Set which) noexcept {
+  if (!is_on()) {
+    for (int number = 1; number <= kSignals; ++number) {
+      struct sigaction action {};
+      const bool asked = (which & bit_of(number)) != 0 && number != 32 && number != 33;
+      if (asked && kernel_action(number, nullptr, &action) == 0 && to_action(action).handles()) return true;
+    }
+    return false;
+  }
+  const Guard guard;
+  for (int number = 1; number <= kHighest; ++number)
+    if ((which & bit_of(number)) != 0 && wants(number).any_handler) return true;
+  return false;
+}
+
 void claim(Set numbers) {
   const Guard guard;
   for (int number = 1; number <= kHighest; ++number) {

@@ -11,6 +11,7 @@
 
 #include <csignal>
 #include <cstdint>
+#include <span>
 
 #include "base/types.h"
 #include "fiber/identity.h"
@@ -97,8 +98,13 @@ void pass_on_to(pid_t successor);
 /// used up. Called by the kernel's handler of faults.
 bool take_fault(int number, siginfo_t* info, void* context, bool overflow);
 
-/// Whether any rank has a timer that may send a signal. Any thread.
-bool any_timer() noexcept;
+/// Those threads of a rank that are kernel threads all the time, by their numbers (gettid()), as many as
+/// there is room for; how many. Negative: this is a plain process, all threads of which may be the rank's.
+/// Any thread of no rank.
+int kernel_threads_of(const fiber::Identity& rank, std::span<pid_t> numbers) noexcept;
+
+/// Whether a rank has a handler for one of these signals, also of a plain process. Any thread of no rank.
+bool any_handler(Set which) noexcept;
 
 /// Whether the caller is a thread of a rank whose signals are kept here.
 bool is_ours() noexcept;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -28,6 +29,16 @@ constexpr Count kSieveRatio = 8;
 constexpr std::size_t kMostVectors = 128;
 
 using Staging = std::unique_ptr<std::byte[]>;
+
+constinit std::atomic<int> under_way{0};  // relaxed: only for reports
+
+/// While one lives, the calling thread reads or writes.
+struct UnderWay {
+  UnderWay() { under_way.fetch_add(1, std::memory_order_relaxed); }
+  ~UnderWay() { under_way.fetch_sub(1, std::memory_order_relaxed); }
+  UnderWay(const UnderWay&) = delete;
+  UnderWay& operator=(const UnderWay&) = delete;
+};
 
 /// Where the packed bytes of a layout lie one after the other; null: they do not.
 std::byte* dense_base(const Layout& memory) {
@@ -153,7 +164,10 @@ bool has_long_blocks(const Layout& memory) {
 
 }  // namespace
 
+int transfers_under_way() noexcept { return under_way.load(std::memory_order_relaxed); }
+
 Status read_at(const Target& target, void* to, Count bytes, Count offset, Count& done) {
+  const UnderWay moves;
   while (done < bytes) {
     const auto asked = static_cast<std::size_t>(std::min(bytes - done, kMostPerCall));
     std::byte* const rest = static_cast<std::byte*>(to) + done;
@@ -170,6 +184,7 @@ Status read_at(const Target& target, void* to, Count bytes, Count offset, Count&
 }
 
 Status write_at(const Target& target, const void* from, Count bytes, Count offset, Count& done) {
+  const UnderWay moves;
   while (done < bytes) {
     const auto asked = static_cast<std::size_t>(std::min(bytes - done, kMostPerCall));
     const std::byte* const rest = static_cast<const std::byte*>(from) + done;
@@ -190,6 +205,7 @@ Status write_at(const Target& target, const void* from, Count bytes, Count offse
 Status transfer(const Target& target, const Access& access, Count& done) {
   done = 0;
   if (access.bytes == 0) return {};
+  const UnderWay moves;
   const View& view = *access.view;
   if (view.is_contiguous() && dense_base(access.memory) == nullptr && has_long_blocks(access.memory))
     return move_vectors(target, access, view.offset_of(access.position), done);

@@ -38,6 +38,10 @@ struct Access {
 /// fewer than asked for if a read meets the end of the file, or if a call fails.
 base::Status transfer(const Target& target, const Access& access, Count& done);
 
+/// How many threads of the process are inside of one of these functions: while there is one, data moves,
+/// though no thread of a rank may show it. Any thread.
+int transfers_under_way() noexcept;
+
 /// pread() and pwrite() that go on after signals and short counts, over any length. A read stops at the end
 /// of the file.
 base::Status read_at(const Target& target, void* to, Count bytes, Count offset, Count& done);

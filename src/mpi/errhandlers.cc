@@ -77,7 +77,7 @@ base::Status comm_call_errhandler(core::Rank& self, core::Comm& comm, int errorc
   // The user's function gets the user's code as it is; raise() would put the name of this call into its
   // message.
   if (handler->is_users())
-    (void)handler->call(&handle, errorcode);
+    (void)call_handler(&self, *handler, &handle, errorcode);
   else
     (void)raise(&self, &comm, "MPI_Comm_call_errhandler", base::Status::from_code(errorcode));
   return {};
@@ -99,7 +99,7 @@ base::Status win_call_errhandler(core::Rank& self, rma::Window& win, int errorco
   const base::Ref<Errhandler> handler = win.errhandler.get();
   MPI_Win handle = win.handle;
   if (handler->is_users())
-    (void)handler->call(&handle, errorcode);
+    (void)call_handler(&self, *handler, &handle, errorcode);
   else
     (void)raise(&self, &win, "MPI_Win_call_errhandler", base::Status::from_code(errorcode));
   return {};
@@ -121,7 +121,7 @@ base::Status session_call_errhandler(core::Rank& self, core::Session& session, i
   const base::Ref<Errhandler> handler = session.errhandler.get();
   MPI_Session handle = session.handle;
   if (handler->is_users())
-    (void)handler->call(&handle, errorcode);
+    (void)call_handler(&self, *handler, &handle, errorcode);
   else
     (void)raise(&self, &session, "MPI_Session_call_errhandler", base::Status::from_code(errorcode));
   return {};
@@ -166,7 +166,7 @@ base::Status file_call_errhandler(core::Rank& self, MPI_File fh, int errorcode) 
   CLUMP_TRY(slot_of(self, "fh", fh, object, slot));
   const base::Ref<Errhandler> handler = slot->get();
   if (handler->is_users())
-    (void)handler->call(&fh, errorcode);
+    (void)call_handler(&self, *handler, &fh, errorcode);
   else
     (void)raise(&self, object, "MPI_File_call_errhandler", base::Status::from_code(errorcode));
   return {};

@@ -58,6 +58,9 @@ bool NodeMemory::rests(const Job& job, int process, std::uint64_t& since) const 
   const HostState& state = host(process);
   since = state.wakes.load(std::memory_order_acquire);
   if (state.done.load(std::memory_order_acquire)) return true;
+  // No thread of it serves the bells. One that sleeps there and is rung is awake, for the kernel, before the
+  // ringer can sleep: the process sees it when it is asked (RestNote).
+  if (state.outside.load(std::memory_order_acquire) == since + 1) return true;
   if (state.rested.load(std::memory_order_acquire) != since + 1) return false;
   if (job.processes.size() == 1) return true;  // nobody rings
   const HostProcess& one = job.processes[static_cast<std::size_t>(process)];

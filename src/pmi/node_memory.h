@@ -42,7 +42,10 @@ struct alignas(64) HostState {
   std::atomic<std::uint32_t> question{0};  ///< mpiexec's last one: it wants an account
   std::atomic<bool> ends{false};           ///< mpiexec's: the job is over, with this deadlock
   std::atomic<std::uint64_t> wakes{0};     ///< of threads that have slept
-  std::atomic<std::uint64_t> rested{0};    ///< when `wakes` was one less, all of its threads slept
+  // When `wakes` was one less, all of its threads slept:
+  std::atomic<std::uint64_t> rested{0};  ///< in MPI, each of them, and its bells say so while they do
+  std::atomic<std::uint64_t> outside{
+      0};                               ///< some outside MPI, as the kernel has it; its bells may say nothing
   std::atomic<std::uint32_t> check{0};  ///< mpiexec's last one: it wants to know whether it rests (RestNote)
   std::atomic<bool> done{false};        ///< with MPI: it stays for the network's sake, and waits for nobody
   // For mpiexec --hang-after: how often it wants somebody to look, and what the last look has found.
@@ -82,7 +85,7 @@ class NodeMemory {
 
   /// Of this node.
   HostState& host(int process) const { return hosts_[process - first_process_]; }
-  /// Whether all threads of a process sleep in MPI, and since when, in wakes.
+  /// Whether all threads of a process sleep, and since when, in wakes.
   bool rests(const Job& job, int process, std::uint64_t& since) const;
   /// Has the observer of a process look what is new.
   void call_observer(int process) const;

@@ -84,6 +84,13 @@ TEST(NodeMemory, KnowsWhoRests) {
   memory.bell(job.first_port(1)).progress_sleeper = 1;
   ++memory.host(1).wakes;
   EXPECT_FALSE(memory.rests(job, 1, since));
+  // All of its threads sleep outside MPI, and none at the bell.
+  memory.bell(job.first_port(1)).progress_sleeper = 0;
+  memory.host(1).outside = 6;
+  EXPECT_TRUE(memory.rests(job, 1, since));
+  EXPECT_EQ(since, 5u);
+  ++memory.host(1).wakes;
+  EXPECT_FALSE(memory.rests(job, 1, since));
   ::close(file);
 }
 

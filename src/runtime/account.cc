@@ -1,6 +1,7 @@
 #include "runtime/account.h"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <set>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "core/accesses.h"
 #include "fiber/world_stop.h"
 #include "host/host.h"
+#include "io/transfer.h"
 #include "net/link/link_channel.h"
 #include "p2p/label.h"
 #include "p2p/matcher.h"
@@ -78,11 +80,19 @@ pmi::CommFacts facts_of(const core::Comm& comm) {
 
 std::int32_t tag_of(int tag) { return tag == MPI_ANY_TAG ? pmi::Awaited::kAny : tag; }
 
+/// What an account has looked at, and what threads of ranks may free meanwhile: the last reference may be one
+/// of these, and then this thread ends the object, with locks that a stopped thread may hold.
+struct Kept {
+  std::vector<base::Ref<core::Comm>> comms;
+  std::vector<base::Ref<core::Window>> windows;
+};
+
 /// One rank's part of an account.
 class RankAccount final : p2p::Matcher::Visitor {
  public:
-  RankAccount(core::Rank& rank, pmi::Account& account, std::set<pmi::CommKey>& told)
-      : rank_(rank), account_(account), told_(told) {}
+  /// `kept` is emptied when the world goes on.
+  RankAccount(core::Rank& rank, pmi::Account& account, std::set<pmi::CommKey>& told, Kept& kept)
+      : rank_(rank), account_(account), told_(told), kept_(kept) {}
 
   void add(std::span<const fiber::BlockedThread> threads) {
     for (const fiber::BlockedThread& thread : threads)
@@ -90,9 +100,12 @@ class RankAccount final : p2p::Matcher::Visitor {
     // The only thread of a rank changes the rank's objects without a lock. They are read only if a thread of
     // the rank is blocked.
     if (!threads.empty()) {
-      rank_.for_each_comm([&](core::Comm& comm) { know(comm); });
-      rank_.for_each_window([&](core::Window& window) { know(*static_cast<rma::Window&>(window).comm); });
-      rank_.for_each_request([&](const core::Request& request) { add_request(request); });
+      for (const base::Ref<core::Comm>& comm : rank_.all_comms()) know(*comm);
+      for (const base::Ref<core::Window>& window : rank_.all_windows()) {
+        kept_.windows.push_back(window);
+        know(*static_cast<rma::Window&>(*window).comm);
+      }
+      add_requests();
     }
     if (rank_.inbox != nullptr) p2p::matcher_of(rank_).visit(*this);
     for (Waiter& waiter : waiters_) add_record(waiter);
@@ -109,7 +122,8 @@ class RankAccount final : p2p::Matcher::Visitor {
   };
 
   void know(core::Comm& comm) {
-    comms_[static_cast<std::uint32_t>(comm.context)] = base::Ref(&comm);
+    kept_.comms.emplace_back(&comm);
+    comms_[static_cast<std::uint32_t>(comm.context)] = &comm;
     if (comm.collective_tags() > 0)
       account_.begun.push_back({rank_.number, key_of(comm), comm.collective_tags()});
     if (comm.local) know(*comm.local);
@@ -125,7 +139,7 @@ class RankAccount final : p2p::Matcher::Visitor {
   /// unknown.
   const core::Comm* comm_of(std::uint32_t context) const {
     const auto found = comms_.find(context & ~1u);
-    return found != comms_.end() ? found->second.get() : nullptr;
+    return found != comms_.end() ? found->second : nullptr;
   }
   static bool is_of_program(std::uint32_t context) { return (context & 1) == 0; }
 
@@ -199,10 +213,23 @@ class RankAccount final : p2p::Matcher::Visitor {
     return request.state == core::Request::State::kActive && !request.completion.done();
   }
 
-  void add_request(const core::Request& request) {
-    in_table_.insert(&request);
-    if (!is_open(request)) return;
-    if (Waiter* const waiter = find(request.completion.sleeper())) add_items(*waiter, request);
+  /// A thread that waits for a request is stopped, and no other thread may free the request.
+  void add_requests() {
+    struct Seen {
+      const core::Request* request;
+      const void* sleeper;
+    };
+    const auto look = [](const core::Request& request) {
+      return Seen{&request, is_open(request) ? request.completion.sleeper() : nullptr};
+    };
+    for (const Seen& one : rank_.take_from_requests(look)) {
+      in_table_.push_back(one.request);
+      if (Waiter* const waiter = find(one.sleeper)) add_items(*waiter, *one.request);
+    }
+    std::ranges::sort(in_table_);
+  }
+  bool is_in_table(const core::Operation& operation) const {
+    return std::ranges::binary_search(in_table_, &operation);
   }
 
   void add_record(Waiter& waiter) {
@@ -245,7 +272,7 @@ class RankAccount final : p2p::Matcher::Visitor {
           [&](const pmi::Posted& other) { return other.source == told.source && other.tag == told.tag; });
     // A receive that is a request is reported where the requests are.
     Waiter* const waiter = find(receive.operation.completion.sleeper());
-    if (waiter == nullptr || in_table_.contains(&receive.operation)) return;
+    if (waiter == nullptr || is_in_table(receive.operation)) return;
     add_item(*waiter,
              {.kind = pmi::Awaited::Kind::kReceive,
               .peer = told.source,
@@ -290,9 +317,9 @@ class RankAccount final : p2p::Matcher::Visitor {
   pmi::Account& account_;
   std::set<pmi::CommKey>& told_;
   std::vector<Waiter> waiters_;
-  // By context. Threads of the rank that run may free communicators meanwhile.
-  std::map<std::uint32_t, base::Ref<core::Comm>> comms_;
-  std::set<const core::Operation*> in_table_;
+  std::map<std::uint32_t, core::Comm*> comms_;    // by context; kept_ has references
+  std::vector<const core::Operation*> in_table_;  // addresses, sorted
+  Kept& kept_;
 };
 
 pmi::Standing::State state_of(const core::Rank& rank) {
@@ -327,8 +354,8 @@ class BlockedByRank {
   std::vector<fiber::BlockedThread> all_;
 };
 
-/// A number that changes whenever a message of the rank has moved, a collective has begun, or an epoch of a
-/// window has begun or ended. `accesses` are the rank's.
+/// A number that changes whenever a message of the rank has moved, a collective has begun, an access to a
+/// window or a file has begun, or an epoch of a window has begun or ended. `accesses` are the rank's.
 std::uint64_t progress_of(const core::World& world, core::Rank& rank, const core::AccessCounters& accesses) {
   p2p::Matcher& matcher = p2p::matcher_of(rank);
   const p2p::Matcher::Arrived arrived = matcher.arrived();
@@ -342,19 +369,12 @@ std::uint64_t progress_of(const core::World& world, core::Rank& rank, const core
   if (world.link != nullptr)
     for (const net::Volume& way : world.link->traffic(rank.number).ways) sum += way.messages.value();
   for (const base::Counter& begun : rank.collectives.begun) sum += begun.value();
+  for (const base::Counter& begun : accesses.calls) sum += begun.value();
   return sum + accesses.epochs.value();
 }
 
-/// The function of MPI that each rank had entered last when all_in_mpi() last looked, which clears the rank's
-/// own record.
-std::map<int, const char*>& calls_before() {
-  static auto& calls = *new std::map<int, const char*>;
-  return calls;
-}
-
 std::string last_call_of(const core::Rank& rank) {
-  const char* call = rank.call.load(std::memory_order_relaxed);
-  if (call == nullptr) call = calls_before()[rank.number];
+  const char* const call = rank.call.load(std::memory_order_relaxed);
   return call != nullptr ? call : "";
 }
 
@@ -367,6 +387,7 @@ pmi::Account take_account(core::World& world) {
   for (const auto& rank : world.ranks)
     accesses.push_back(rank != nullptr ? &core::access_counters_of(*rank) : nullptr);
   account.others = others_of(world);
+  Kept kept;
   const fiber::WorldStop hold;
   const BlockedByRank sleepers(hold);
   for (const auto& rank : world.ranks) {
@@ -375,7 +396,7 @@ pmi::Account take_account(core::World& world) {
     if (its_accesses == nullptr) continue;  // it has just joined
     account.standings.push_back(
         {rank->number, state_of(*rank), last_call_of(*rank), progress_of(world, *rank, *its_accesses)});
-    RankAccount(*rank, account, told).add(sleepers.of(rank->number));
+    RankAccount(*rank, account, told, kept).add(sleepers.of(rank->number));
   }
   return account;
 }
@@ -387,16 +408,38 @@ std::uint64_t progress_of(const core::World& world) {
   return sum;
 }
 
+namespace {
+
+/// Whether threads of the rank have computed since the last call of this function for it: they have used, or
+/// wanted, more than a twentieth of a core. Also at the first call. By the thread that calls all_in_mpi().
+bool has_computed(const core::Rank& rank) {
+  using Clock = std::chrono::steady_clock;
+  struct Look {
+    Clock::time_point at;
+    std::chrono::nanoseconds used;
+  };
+  static auto& looks = *new std::map<int, Look>;
+  const Look now{Clock::now(), host::time_of_threads(rank.number)};
+  const auto [known, is_first] = looks.try_emplace(rank.number, now);
+  const Look before = std::exchange(known->second, now);
+  const bool has_one_ended = now.used < before.used;
+  return is_first || has_one_ended || 20 * (now.used - before.used) > now.at - before.at;
+}
+
+}  // namespace
+
 bool all_in_mpi(core::World& world) {
   std::vector<const core::Rank*> silent;
+  bool works = false;
   for (const auto& rank : world.ranks) {
     if (rank == nullptr || state_of(*rank) == pmi::Standing::State::kEnded) continue;
-    const char* const call = rank->call.exchange(nullptr, std::memory_order_relaxed);
-    if (call == nullptr)
-      silent.push_back(rank.get());
-    else
-      calls_before()[rank->number] = call;
+    const bool computes = has_computed(*rank), polls = rank->polls.exchange(false, std::memory_order_relaxed);
+    if (polls) continue;
+    silent.push_back(rank.get());
+    works |= computes;  // though one of its threads may wait in MPI
   }
+  // A thread of the library works for a rank that may wait for it, or for another rank.
+  if (works || io::transfers_under_way() != 0) return false;
   const fiber::WorldStop hold;
   const BlockedByRank sleepers(hold);
   return std::ranges::all_of(silent, [&](const core::Rank* rank) {

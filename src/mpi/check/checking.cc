@@ -46,6 +46,14 @@ void note(Rank& rank, HandleKind kind, const Handle* handle, const core::Site& s
     rank.sites->clean([&](HandleKind one, std::intptr_t other) { return is_live(rank, one, other); });
 }
 
+/// The calling thread is in no call of the rank any more. False: it was in none.
+bool leave(Rank& rank) {
+  unsigned long self = pthread_self();
+  // release: pairs with the beginning of the next call, by whatever thread.
+  return rank.thread_inside.compare_exchange_strong(self, 0, std::memory_order_release,
+                                                    std::memory_order_relaxed);
+}
+
 /// Where the program calls MPI.
 const void* programs_call(const void* address) {
   const Rank* const rank = core::current_rank();
@@ -67,8 +75,21 @@ Checking::Checking(const char* call, const void* address)
 }
 
 Checking::~Checking() {
-  if (inside_ != nullptr) inside_->thread_inside.store(0, std::memory_order_release);
+  if (inside_ != nullptr) leave(*inside_);
   core::Site::current = outer_;
+}
+
+Checking::Interrupted::Interrupted(core::Rank* rank) : site_(core::Site::current) {
+  core::Site::current = nullptr;
+  if (rank != nullptr && leave(*rank)) inside_ = rank;
+}
+
+Checking::Interrupted::~Interrupted() {
+  core::Site::current = site_;
+  unsigned long none = 0;
+  // acq_rel: as in Checking().
+  if (inside_ != nullptr)
+    inside_->thread_inside.compare_exchange_strong(none, pthread_self(), std::memory_order_acq_rel);
 }
 
 void Checking::begin_use(Rank& rank) {
@@ -80,8 +101,12 @@ void Checking::begin_use(Rank& rank) {
   rank.attend(Rank::kChecked);
 }
 
-void Checking::made(Rank& rank, const MPI_Comm* handle) const { note(rank, HandleKind::kComm, handle, site_); }
-void Checking::made(Rank& rank, const MPI_Group* handle) const { note(rank, HandleKind::kGroup, handle, site_); }
+void Checking::made(Rank& rank, const MPI_Comm* handle) const {
+  note(rank, HandleKind::kComm, handle, site_);
+}
+void Checking::made(Rank& rank, const MPI_Group* handle) const {
+  note(rank, HandleKind::kGroup, handle, site_);
+}
 void Checking::made(Rank& rank, const MPI_Datatype* handle) const {
   note(rank, HandleKind::kDatatype, handle, site_);
 }
@@ -89,14 +114,18 @@ void Checking::made(Rank& rank, const MPI_Op* handle) const { note(rank, HandleK
 void Checking::made(Rank& rank, const MPI_Errhandler* handle) const {
   note(rank, HandleKind::kErrhandler, handle, site_);
 }
-void Checking::made(Rank& rank, const MPI_Info* handle) const { note(rank, HandleKind::kInfo, handle, site_); }
+void Checking::made(Rank& rank, const MPI_Info* handle) const {
+  note(rank, HandleKind::kInfo, handle, site_);
+}
 void Checking::made(Rank& rank, const MPI_Request* handle) const {
   note(rank, HandleKind::kRequest, handle, site_);
 }
 void Checking::made(Rank& rank, const MPI_Message* handle) const {
   note(rank, HandleKind::kMessage, handle, site_);
 }
-void Checking::made(Rank& rank, const MPI_Win* handle) const { note(rank, HandleKind::kWindow, handle, site_); }
+void Checking::made(Rank& rank, const MPI_Win* handle) const {
+  note(rank, HandleKind::kWindow, handle, site_);
+}
 void Checking::made(Rank& rank, const int* keyval) const {
   const auto handle = core::handle_of<void*>(*keyval);
   note(rank, HandleKind::kKeyval, &handle, site_);

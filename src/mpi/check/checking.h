@@ -18,6 +18,20 @@ class Checking {
   /// The rank begins to use MPI.
   static void begin_use(core::Rank& rank);
 
+  /// While one lives, the calling thread runs an error handler, and is in no call of MPI: the handler may not
+  /// come back (longjmp), and nobody ends the Checkings of the calls that it has left.
+  class Interrupted {
+   public:
+    explicit Interrupted(core::Rank* rank);
+    ~Interrupted();
+    Interrupted(const Interrupted&) = delete;
+    Interrupted& operator=(const Interrupted&) = delete;
+
+   private:
+    const core::Site* const site_;
+    core::Rank* inside_ = nullptr;  ///< in whose call it was
+  };
+
   // What the call has made; predefined handles are nothing new.
 
   void made(core::Rank& rank, const MPI_Comm* handle) const;

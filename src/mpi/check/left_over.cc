@@ -66,9 +66,13 @@ class Findings {
     // It makes as many as it likes, and is not watched; other types come from calls that are.
     return kind == Handles::kDatatype ? "MPI_Type_get_contents" : "a call before MPI_Init";
   }
+  template <typename Visit>
+  void for_each_comm(Visit visit) const {
+    for (const base::Ref<Comm>& comm : self_.all_comms()) visit(*comm);
+  }
   const Comm* comm_of(std::uint32_t context) {
     const Comm* found = nullptr;
-    self_.for_each_comm([&](const Comm& comm) {
+    for_each_comm([&](const Comm& comm) {
       if (static_cast<std::uint32_t>(comm.context) == context) found = &comm;
     });
     return found;
@@ -112,9 +116,9 @@ void Findings::look_at_receives() {
 void Findings::look_at_freed_receives() {
   look_at_receives();
   std::set<const p2p::Receive*> freed = std::exchange(posted_, {});
-  self_.for_each_request([&](const core::Request& request) {
-    if (const auto* const receive = dynamic_cast<const p2p::LabelledReceive*>(&request)) freed.erase(receive);
-  });
+  for (const core::Request* const request :
+       self_.take_from_requests([](const core::Request& request) { return &request; }))
+    if (const auto* const receive = dynamic_cast<const p2p::LabelledReceive*>(request)) freed.erase(receive);
   for (const p2p::Receive* const one : freed) {
     if (!one->is_labelled) continue;
     const auto& receive = static_cast<const p2p::LabelledReceive&>(*one);
@@ -125,7 +129,7 @@ void Findings::look_at_freed_receives() {
 /// What was attached and never detached. Memory that MPI takes for itself is not the program's.
 void Findings::look_at_buffers() {
   look_at_buffer(self_.send_buffer);
-  self_.for_each_comm([&](const Comm& comm) { look_at_buffer(comm.send_buffer); });
+  for_each_comm([&](const Comm& comm) { look_at_buffer(comm.send_buffer); });
 }
 
 void Findings::look_at_buffer(const core::SendBufferSlot& slot) {
@@ -143,7 +147,7 @@ void Findings::look_at_buffer(const core::SendBufferSlot& slot) {
 /// Its owner can find it: the program keeps it for others, and its delete function frees it.
 bool Findings::is_attribute(std::intptr_t handle) {
   bool found = false;
-  self_.for_each_comm([&](const Comm& comm) {
+  for_each_comm([&](const Comm& comm) {
     found = found || comm.attributes.holds(reinterpret_cast<const void*>(handle));
   });
   return found;
@@ -153,8 +157,7 @@ bool Findings::is_attribute(std::intptr_t handle) {
 bool Findings::is_in_use(int keyval) {
   bool found = self_.is_type_attribute(keyval);
   const core::Keyval* const live = self_.keyval(keyval);
-  self_.for_each_comm(
-      [&](const Comm& comm) { found = found || comm.attributes.find(keyval, live).has_value(); });
+  for_each_comm([&](const Comm& comm) { found = found || comm.attributes.find(keyval, live).has_value(); });
   return found;
 }
 

@@ -11,7 +11,9 @@
 #include "fiber/exploration.h"
 #include "fiber/fiber.h"
 #include "instruments/tool.h"
+#include "mpi/check/checking.h"
 #include "mpi/process.h"
+#include "mpi/trace/recording.h"
 #include "record/recorder.h"
 
 namespace clump::mpi {
@@ -105,12 +107,35 @@ int call_for_comm(core::Rank* self, const core::Errhandler& handler, core::Comm*
   MPI_Comm handle = !is_made ? MPI_COMM_NULL : comm != nullptr ? comm->handle : MPI_COMM_SELF;
   const bool is_freed = comm != nullptr && self != nullptr &&
                         core::value_of(handle) >= core::kPredefinedHandles && self->comm(handle) != comm;
-  if (!is_freed) return handler.call(&handle, code);
+  if (!is_freed) return call_handler(self, handler, &handle, code);
   const MPI_Comm lent = self->add(base::Ref<core::Comm>(comm));
   handle = lent;
-  const int answer = handler.call(&handle, code);
+  const int answer = call_handler(self, handler, &handle, code);
   static_cast<void>(self->remove(lent));
   return answer;
+}
+
+/// Calls the user's function of an error handler.
+int call_users(core::Rank* self, const core::Errhandler& handler, const ErrorTarget& target, int code) {
+  const bool is_made = target.errhandler == nullptr;  // what the handler is told of
+  switch (handler.action) {
+    case core::Errhandler::Action::kComm:
+      return call_for_comm(self, handler, is_made ? target.comm : nullptr, is_made, code);
+    case core::Errhandler::Action::kWin: {
+      MPI_Win handle = is_made && target.window != nullptr ? target.window->handle : MPI_WIN_NULL;
+      return call_handler(self, handler, &handle, code);
+    }
+    case core::Errhandler::Action::kFile: {
+      MPI_File handle = target.file != nullptr ? target.file->handle : MPI_FILE_NULL;
+      return call_handler(self, handler, &handle, code);
+    }
+    case core::Errhandler::Action::kSession: {
+      MPI_Session handle = is_made ? target.session->handle : MPI_SESSION_NULL;
+      return call_handler(self, handler, &handle, code);
+    }
+    default:
+      return code;
+  }
 }
 
 }  // namespace
@@ -118,28 +143,22 @@ int call_for_comm(core::Rank* self, const core::Errhandler& handler, core::Comm*
 int raise(core::Rank* self, const ErrorTarget& target, const char* call, base::Status status) {
   status = with_name(call, status);
   const base::Ref<core::Errhandler> handler = handler_of(self, target);
-  const bool is_made = target.errhandler == nullptr;  // what the handler is told of
-  const int code = code_for_program(status);
   switch (handler->action) {
     case core::Errhandler::Action::kReturn:
-      return code;
-    case core::Errhandler::Action::kComm:
-      return call_for_comm(self, *handler, is_made ? target.comm : nullptr, is_made, code);
-    case core::Errhandler::Action::kWin: {
-      MPI_Win handle = is_made && target.window != nullptr ? target.window->handle : MPI_WIN_NULL;
-      return handler->call(&handle, code);
-    }
-    case core::Errhandler::Action::kFile: {
-      MPI_File handle = target.file != nullptr ? target.file->handle : MPI_FILE_NULL;
-      return handler->call(&handle, code);
-    }
-    case core::Errhandler::Action::kSession: {
-      MPI_Session handle = is_made ? target.session->handle : MPI_SESSION_NULL;
-      return handler->call(&handle, code);
-    }
-    default:
+      return code_for_program(status);
+    case core::Errhandler::Action::kFatal:
+    case core::Errhandler::Action::kAbort:
       end_job(self, status, last_words(self, call, status, target.comm));
+    default:
+      break;
   }
+  return call_users(self, *handler, target, code_for_program(status));
+}
+
+int call_handler(core::Rank* self, const core::Errhandler& handler, void* handle, int code) {
+  if (self != nullptr) Recording::end_before_handler(*self);
+  const Checking::Interrupted interrupted(self);
+  return handler.call(handle, code);
 }
 
 Call::Early Call::not_ready() {

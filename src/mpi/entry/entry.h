@@ -60,6 +60,11 @@ struct ErrorTarget {
 /// one, which ends the job. `self` may be null.
 [[gnu::cold]] int raise(core::Rank* self, const ErrorTarget& target, const char* call, base::Status status);
 
+/// Calls the function of a user's error handler, and returns the code that the function leaves. The function
+/// may leave by longjmp() or an exception: the calling thread is in no call of MPI, as records and checks see
+/// it, while the function runs. `self` may be null.
+[[gnu::cold]] int call_handler(core::Rank* self, const core::Errhandler& handler, void* handle, int code);
+
 inline int raise(core::Rank& self, const ErrorTarget& target, const char* call, base::Status status) {
   return raise(&self, target, call, status);
 }
@@ -109,6 +114,8 @@ struct Call {
     self = early.self;
     return early.why;
   }
+  /// For functions that test or probe, after enter(): a rank may call them again and again while it waits.
+  void note_poll() const { self->polls.store(true, std::memory_order_relaxed); }  // relaxed: only for reports
   /// For functions that can be called by anybody at any time: `self` may stay null.
   void enter_always() { self = core::current_rank(); }
 

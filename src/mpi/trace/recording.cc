@@ -71,6 +71,14 @@ void Recording::control(core::Rank& rank, bool on) {
   }
 }
 
+void Recording::end_before_handler(core::Rank& rank) {
+  if ((rank.pending_events.load(std::memory_order_relaxed) & core::Rank::kRecorded) == 0) return;
+  record::Recorder& recorder = record::Recorder::mine();
+  if (!recorder.is_in_call()) return;
+  recorder.end();
+  recorder.keep({}, {}, 0);
+}
+
 void Recording::receives(int source, MPI_Comm handle) {
   const core::Comm* const comm = self_.comm(handle);
   if (comm != nullptr && source >= 0 && source < comm->peers().size())

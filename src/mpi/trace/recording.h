@@ -24,7 +24,11 @@ class Recording {
   explicit Recording(unsigned call) : self_(*core::current_rank()), recorder_(record::Recorder::mine()) {
     recorder_.begin(self_.number, call);
   }
-  ~Recording() { recorder_.keep(out_, in_, context_); }
+  /// The call ends here if an exception of a user's function leaves it.
+  ~Recording() {
+    if (!ended_ && recorder_.is_in_call()) ended(MPI_ERR_OTHER);
+    if (ended_) recorder_.keep(out_, in_, context_);
+  }
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
 
@@ -35,6 +39,9 @@ class Recording {
   static void end_use(core::Rank& rank);
   /// MPI_Pcontrol
   static void control(core::Rank& rank, bool on);
+  /// Ends the record of the calling thread's call, if it is in one, before an error handler is called: what
+  /// the handler does is the program's, and it may not come back (longjmp, an exception).
+  static void end_before_handler(core::Rank& rank);
 
   // Before the call.
 
@@ -53,7 +60,10 @@ class Recording {
 
   /// After it: whether it has succeeded.
   bool ended(int code) {
-    recorder_.end();
+    if (recorder_.is_in_call()) [[likely]] {  // no error handler was called
+      recorder_.end();
+      ended_ = true;
+    }
     return code == MPI_SUCCESS;
   }
 
@@ -91,6 +101,7 @@ class Recording {
   record::Recorder& recorder_;
   record::Message out_, in_;
   std::uint32_t context_ = 0;
+  bool ended_ = false;  ///< by ended()
   std::uint64_t collective_ = 0;
   MPI_Status own_status_;
   std::vector<core::Request::Sending> starting_;

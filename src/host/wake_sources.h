@@ -1,0 +1,23 @@
+// What may wake threads of this process besides each other: timers, child processes, signals that come from
+// outside. For Tasks (tasks.h).
+#pragma once
+
+#include <string_view>
+
+namespace clump::host {
+
+/// What /proc/self/FILE says, as much as fits into the caller's memory; empty if it cannot be read. Does not
+/// allocate.
+std::string_view read_proc_file(const char* path, char* memory, std::size_t bytes);
+
+/// Whether a signal is sure to come, or a child process may do something that wakes a thread: a timer of the
+/// clock is set, or there is a child that has not ended. Timers of processor time do not count, as they stand
+/// still while all threads sleep. Any thread of no rank.
+bool signal_will_come();
+
+/// Whether the program has a handler for a signal that another process may send at any time. Such a handler
+/// may post a semaphore, and it ends a sem_wait() with EINTR; no other function that wakes threads may be
+/// called in a handler. Any thread of no rank.
+bool handles_signals_from_outside();
+
+}  // namespace clump::host
