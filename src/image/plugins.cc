@@ -15,14 +15,6 @@ void add_new(std::vector<Object*>& all, Object* object) {
   if (std::find(all.begin(), all.end(), object) == all.end()) all.push_back(object);
 }
 
-/// Whether the library is never unloaded, whatever dlclose() says (ld -z nodelete).
-bool is_never_unloaded(const Object& object) {
-  for (const ElfW(Dyn)* entry = object.map->l_ld; entry->d_tag != DT_NULL; ++entry) {
-    if (entry->d_tag == DT_FLAGS_1) return (entry->d_un.d_val & DF_1_NODELETE) != 0;
-  }
-  return false;
-}
-
 }  // namespace
 
 base::Status Plugins::open(const std::string& path, int flags, void** handle) {
@@ -57,7 +49,7 @@ base::Status Plugins::open_private(Object& object, int flags, void** handle) {
   }
   Handle& mine = hold(&object);
   mine.closure = closure;
-  const bool keep = !mine.is_kept && ((flags & RTLD_NODELETE) != 0 || is_never_unloaded(object));
+  const bool keep = !mine.is_kept && (flags & RTLD_NODELETE) != 0;
   mine.is_kept = mine.is_kept || keep;
   for (const Object* member : closure) {
     if (Instance* instance = image_.instance(*member)) instance->opened += keep ? 2 : 1;

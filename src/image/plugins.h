@@ -26,7 +26,7 @@ struct Handle {
   int references = 0;
   /// What stays loaded while it is open: the library, what it needs, and what these are bound to.
   std::vector<Object*> closure;
-  bool is_kept = false;  ///< RTLD_NODELETE, or linked so: the closure is held for ever
+  bool is_kept = false;  ///< RTLD_NODELETE: the closure is held for ever
 };
 
 /// The open libraries of one rank. Used under the image's lock.

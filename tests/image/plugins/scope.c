@@ -1,5 +1,5 @@
-/* scope FIRST SECOND OPTIONAL SOLVER ROOT NEEDED: the symbols of a library are those of what its rank has
-   open. Ranks open different libraries, one after the other. */
+/* scope FIRST SECOND OPTIONAL SOLVER ROOT NEEDED VERSION1 USER2: the symbols of a library are those of what
+   its rank has open. Ranks open different libraries, one after the other. */
 #include "plugin.h"
 
 static void solve(int rank, char** libraries) {
@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
   MPI_Init(NULL, NULL);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (argc != 7) return 2;
+  if (argc != 9) return 2;
   for (int turn = 0; turn < size; ++turn) {
     if (turn == size - 1 - rank) solve(rank, argv + 1);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -57,6 +57,13 @@ int main(int argc, char** argv) {
   EXPECT(called(root, "call_needed") == 2);
   EXPECT(called(root, "hook") == 2);
   dlclose(root);
+
+  /* What is there first has another version. */
+  void* const version = opened(argv[7], RTLD_NOW | RTLD_GLOBAL);
+  void* const user = opened(argv[8], RTLD_NOW);
+  EXPECT(called(user, "number_used") == 2);
+  dlclose(user);
+  dlclose(version);
   MPI_Finalize();
   return failures != 0;
 }
