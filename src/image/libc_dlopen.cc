@@ -60,6 +60,15 @@ Caller caller_at(const void* address) {
   return {image != nullptr ? object : nullptr, image};
 }
 
+/// The same for a function that is given a handle. If a rank's code ends with the call, the address that it
+/// returns to is its caller's, and may be in a shared library; the handle tells that it is the rank's.
+Caller caller_with(const void* handle, const void* address) {
+  const Caller caller = caller_at(address);
+  if (caller.image != nullptr || !captured() || handle == RTLD_DEFAULT || handle == RTLD_NEXT) return caller;
+  Image& mine = current_image();
+  return mine.plugins().find(handle) != nullptr ? Caller{mine.program->main, &mine} : caller;
+}
+
 /// Opens a library for which a facade has to be there first, and binds all that comes in with it to the
 /// facade.
 void* open_over(std::string facade, const char* name, int flags) {
@@ -223,7 +232,7 @@ void* symbol(void* handle, const char* name, const char* version, const void* fr
   if (!captured())
     return handle == RTLD_NEXT ? next_symbol(name, from)
                                : of_our_mpi(handle, name, ld_symbol(handle, name, version));
-  const Caller caller = caller_at(from);
+  const Caller caller = caller_with(handle, from);
   void* found = nullptr;
   Handle* mine = nullptr;
   if (handle == RTLD_NEXT) {
@@ -288,7 +297,7 @@ CLUMP_HOST_API void* dlvsym(void* handle, const char* name, const char* version)
 CLUMP_HOST_API int dlclose(void* handle) {
   static constinit Hidden<int(void*)> real{"dlclose"};
   has_own_error = false;
-  const Caller caller = caller_at(__builtin_return_address(0));
+  const Caller caller = caller_with(handle, __builtin_return_address(0));
   Handle* mine = caller.image != nullptr ? caller.image->plugins().find(handle) : nullptr;
   if (mine == nullptr) return real(handle);
   caller.image->plugins().close(*mine);
@@ -307,7 +316,7 @@ CLUMP_HOST_API char* dlerror() {
 
 CLUMP_HOST_API int dlinfo(void* handle, int request, void* result) {
   static constinit Hidden<int(void*, int, void*)> real{"dlinfo"};
-  const Caller caller = caller_at(__builtin_return_address(0));
+  const Caller caller = caller_with(handle, __builtin_return_address(0));
   Handle* mine = caller.image != nullptr ? caller.image->plugins().find(handle) : nullptr;
   if (mine == nullptr) return real(handle, request, result);
   const Object& object = mine->object != nullptr ? *mine->object : *caller.image->program->main;

@@ -4,6 +4,7 @@
 #include "plugin.h"
 
 #include <link.h>
+#include <search.h>
 
 struct Seen {
   unsigned long long adds;
@@ -67,6 +68,23 @@ static int meet(struct dl_phdr_info* info, size_t size, void* argument) {
   return 1;
 }
 
+static void* held;
+
+/* Ends with the call, so that this returns to the C library. */
+__attribute__((optimize("O2"))) static int close_held(const void* key, const void* element) {
+  (void)key, (void)element;
+  return dlclose(held);
+}
+
+/* Whether a library is closed by a function that the C library calls. */
+static int is_closed_from_outside(const char* path) {
+  size_t count = 1;
+  char element = 0;
+  held = opened(path, RTLD_NOW);
+  return lfind(&element, &element, &count, 1, close_held) != NULL &&
+         dlopen(path, RTLD_NOW | RTLD_NOLOAD) == NULL;
+}
+
 int main(int argc, char** argv) {
   int rank = 0;
   MPI_Init(NULL, NULL);
@@ -79,6 +97,7 @@ int main(int argc, char** argv) {
     MPI_Barrier(MPI_COMM_WORLD);
   }
   EXPECT(dl_iterate_phdr(meet, NULL) == 1);
+  EXPECT(is_closed_from_outside(path));
 
   void* const library = dlmopen(LM_ID_BASE, path, RTLD_NOW);
   EXPECT(library != NULL);
