@@ -35,6 +35,8 @@ struct Loading {
   std::vector<Object*> found{};  ///< the libraries that it has come to so far
   /// The paths of libraries that are being loaded, so that circular needs come to an end.
   std::vector<std::string> under_way{};
+  /// Libraries that need one which is being loaded, and its path.
+  std::vector<std::pair<Object*, std::string>> waiting{};
 };
 
 bool answers_to(const Object& object, const std::string& name) {
@@ -125,9 +127,17 @@ bool is_current(Object& object, const FileIdentity& at_path, Loading& loading, s
 
 base::Status load(const std::string& given, int flags, Loading& loading, Object** object);
 
-/// Finds the object that is there under a name, or loads it; null while it is being loaded.
+/// What stands for a path: a link's target, and a facade for another MPI library.
+std::string file_of(const std::string& given) {
+  if (std::string facade = facade_for(given); !facade.empty()) return facade;
+  char resolved[PATH_MAX];
+  return realpath(given.c_str(), resolved) != nullptr ? resolved : given;
+}
+
+/// Finds the object that is there under a name, or loads it. Null while it is being loaded: `path` gets its
+/// path.
 base::Status load_one_needed(const std::string& name, const SearchPaths& paths, const std::string& by,
-                             Loading& loading, Object** object) {
+                             Loading& loading, std::string* path, Object** object) {
   *object = find_named(name, loading);
   if (*object != nullptr) return {};
   const char* library_path = base::variable("LD_LIBRARY_PATH");
@@ -138,7 +148,8 @@ base::Status load_one_needed(const std::string& name, const SearchPaths& paths, 
                       "{}: cannot open shared object file: No such file or directory (needed by {})", name,
                       by);
   }
-  if (std::ranges::find(loading.under_way, found) != loading.under_way.end()) return {};
+  *path = file_of(found);
+  if (std::ranges::find(loading.under_way, *path) != loading.under_way.end()) return {};
   return load(found, RTLD_NOW, loading, object);
 }
 
@@ -154,9 +165,15 @@ base::Status load_needed(const ElfFile& file, const std::string& path, Loading& 
   for (std::size_t i = 0; i < entries.size() && next_name < names.size(); ++i) {
     if (entries[i].d_tag != DT_NEEDED) continue;
     Object* object = nullptr;
-    CLUMP_TRY(load_one_needed(names[next_name++], paths, path, loading, &object));
-    if (object != nullptr) needs->objects.push_back(object);
-    if (object == nullptr || !object->is_template || object->dynamic.soname != nullptr) continue;
+    std::string needed_path;
+    CLUMP_TRY(load_one_needed(names[next_name++], paths, path, loading, &needed_path, &object));
+    if (object == nullptr) {
+      needs->unnamed.push_back(i);
+      needs->under_way.push_back(needed_path);
+      continue;
+    }
+    needs->objects.push_back(object);
+    if (!object->is_template || object->dynamic.soname != nullptr) continue;
     make_visible(*object);
     needs->unnamed.push_back(i);
   }
@@ -187,6 +204,7 @@ base::Status map_template(const ElfFile& file, const std::string& path, int flag
   (*object)->needed = std::move(needs.objects);
   (*object)->required = std::move(needs.required);
   (*object)->content = content_of(file);
+  for (const std::string& needed : needs.under_way) loading.waiting.emplace_back(*object, needed);
   return {};
 }
 
@@ -256,14 +274,12 @@ base::Status load_new(const std::string& path, int flags, Loading& loading, Obje
   loading.under_way.push_back(path);
   const base::Status loaded = load_template(file, path, flags, loading, object);
   loading.under_way.pop_back();
+  for (const auto& [user, needed] : loading.waiting) {
+    if (needed != path) continue;
+    if (loaded.ok()) user->needed.push_back(*object);
+    if (!loaded.ok()) user->file = {};  // of use to nobody: it lacks what it needs
+  }
   return loaded;
-}
-
-/// What stands for a path: a link's target, and a facade for another MPI library.
-std::string file_of(const std::string& given) {
-  if (std::string facade = facade_for(given); !facade.empty()) return facade;
-  char resolved[PATH_MAX];
-  return realpath(given.c_str(), resolved) != nullptr ? resolved : given;
 }
 
 /// Whether a program and its libraries define what they must have of each other.

@@ -22,10 +22,11 @@ base::Status cannot_open(const std::string& path, std::string_view why);
 struct Needs {
   /// The numbers, among the entries of the dynamic section, of needs that ld.so would not recognise as
   /// loaded, because a memory file without a SONAME has only its own path as its name. ld.so does not see
-  /// these needs; it finds their symbols in the global scope.
+  /// these needs. Nor does it see those that are being loaded, and need this library.
   std::vector<std::size_t> unnamed;
-  std::vector<Object*> objects;  ///< all, in the order of the entries
-  std::vector<bool> required;    ///< see Object::required; filled by make_memory_file()
+  std::vector<Object*> objects;        ///< all, in the order of the entries
+  std::vector<std::string> under_way;  ///< the paths of those that are being loaded
+  std::vector<bool> required;          ///< see Object::required; filled by make_memory_file()
 };
 
 /// A memory file with a library. ld.so maps it, and needs the descriptor no more.

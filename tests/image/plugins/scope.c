@@ -1,5 +1,5 @@
-/* scope FIRST SECOND OPTIONAL SOLVER ROOT NEEDED VERSION1 USER2: the symbols of a library are those of what
-   its rank has open. Ranks open different libraries, one after the other. */
+/* scope FIRST SECOND OPTIONAL SOLVER ROOT NEEDED VERSION1 USER2 CIRCLE: the symbols of a library are those of
+   what its rank has open. Ranks open different libraries, one after the other. */
 #include "plugin.h"
 
 static void solve(int rank, char** libraries) {
@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
   MPI_Init(NULL, NULL);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (argc != 9) return 2;
+  if (argc != 10) return 2;
   for (int turn = 0; turn < size; ++turn) {
     if (turn == size - 1 - rank) solve(rank, argv + 1);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -64,6 +64,12 @@ int main(int argc, char** argv) {
   EXPECT(called(user, "number_used") == 2);
   dlclose(user);
   dlclose(version);
+
+  void* const circle = opened(argv[9], RTLD_NOW);
+  EXPECT(called(circle, "call_second") == 10);
+  MPI_Barrier(MPI_COMM_WORLD);
+  EXPECT(called(circle, "call_second") == 20);
+  dlclose(circle);
   MPI_Finalize();
   return failures != 0;
 }
