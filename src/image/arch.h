@@ -44,6 +44,9 @@ constexpr Effect effect_of(std::uint32_t type) {
   }
 }
 
+inline constexpr std::uint32_t kTlsModule = R_X86_64_DTPMOD64;
+inline constexpr std::uint32_t kTlsOffset = R_X86_64_DTPOFF64;
+
 /// The calling thread's thread-local variables of the program: they end at the thread pointer.
 inline std::byte* program_tls(const ElfW(Phdr) & segment) {
   std::byte* thread = nullptr;
@@ -83,6 +86,9 @@ constexpr Effect effect_of(std::uint32_t type) {
       return Effect::kOther;
   }
 }
+
+inline constexpr std::uint32_t kTlsModule = R_AARCH64_TLS_DTPMOD;
+inline constexpr std::uint32_t kTlsOffset = R_AARCH64_TLS_DTPREL;
 
 /// The calling thread's thread-local variables of the program: they begin after the two words at the thread
 /// pointer.

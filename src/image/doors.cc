@@ -69,14 +69,14 @@ void make_doors() {
   for (int id = 0; id < registry.size(); ++id) {
     const Object& object = registry.at(id);
     if (!has_doors(object)) continue;
-    for_each_symbolic_word(object, [&](std::uintptr_t place, const char* name, std::uintptr_t addend) {
+    for_each_symbolic_word(object, [&](const SymbolicWord& word) {
       std::uintptr_t bound = 0;
-      std::memcpy(&bound, reinterpret_cast<const void*>(place), sizeof bound);
+      std::memcpy(&bound, reinterpret_cast<const void*>(word.place), sizeof bound);
       const Object* const owner = registry.find(bound);
-      if (addend != 0 || owner == nullptr || std::ranges::find(tools, owner) == tools.end()) return;
-      const ElfW(Sym)* const symbol = owner->dynamic.find(name);
+      if (word.addend != 0 || owner == nullptr || std::ranges::find(tools, owner) == tools.end()) return;
+      const ElfW(Sym)* const symbol = owner->dynamic.find(word.name);
       if (symbol == nullptr || ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT) return;
-      if (const std::uintptr_t door = door_to(bound)) change(object, place, door);
+      if (const std::uintptr_t door = door_to(bound)) change(object, word.place, door);
     });
   }
 }

@@ -20,6 +20,7 @@ ElfFile::ElfFile(const std::string& path) {
     const auto size = static_cast<std::size_t>(info.st_size);
     void* map = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (map != MAP_FAILED) bytes_ = {static_cast<const std::byte*>(map), size};
+    identity_ = FileIdentity(info);
   }
   close(fd);
 
@@ -115,6 +116,19 @@ std::string_view ElfFile::undefined_symbol(std::uint32_t number) const {
   ElfW(Sym) symbol;
   std::memcpy(&symbol, found, sizeof symbol);
   return symbol.st_shndx == SHN_UNDEF ? string_at(symbol.st_name) : std::string_view();
+}
+
+std::size_t ElfFile::place_of_symbol(std::uint32_t number) const {
+  const ElfW(Dyn)* const table = entry(DT_SYMTAB);
+  if (table == nullptr) return 0;
+  const std::byte* const found =
+      at_address(table->d_un.d_ptr + number * sizeof(ElfW(Sym)), sizeof(ElfW(Sym)));
+  return found != nullptr ? static_cast<std::size_t>(found - bytes_.data()) : 0;
+}
+
+bool ElfFile::has_text_relocations() const {
+  const ElfW(Dyn)* const flags = entry(DT_FLAGS);
+  return entry(DT_TEXTREL) != nullptr || (flags != nullptr && (flags->d_un.d_val & DF_TEXTREL) != 0);
 }
 
 bool ElfFile::is_definition(std::uint32_t number, std::string_view name) const {

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "image/file_identity.h"
+
 namespace clump::image {
 
 class ElfFile {
@@ -28,6 +30,8 @@ class ElfFile {
   /// Whether it starts with the ELF magic number, for any machine.
   bool has_magic() const { return has_magic_; }
   std::span<const std::byte> bytes() const { return bytes_; }
+  /// Of the file whose bytes these are.
+  const FileIdentity& identity() const { return identity_; }
 
   const ElfW(Ehdr) & header() const { return *reinterpret_cast<const ElfW(Ehdr)*>(bytes_.data()); }
   std::span<const ElfW(Phdr)> segments() const;
@@ -39,11 +43,15 @@ class ElfFile {
   /// The strings of all entries with that tag (DT_NEEDED, DT_SONAME, DT_RPATH, DT_RUNPATH).
   std::vector<std::string> strings(ElfW(Sxword) tag) const;
   std::string first_string(ElfW(Sxword) tag) const;
+  /// Whether ld.so changes its code when it loads the file.
+  bool has_text_relocations() const;
   /// The relocations at the address in the entry with tag `table`; the entry with tag `bytes` has their size.
   std::span<const ElfW(Rela)> relocations(ElfW(Sxword) table, ElfW(Sxword) bytes) const;
   /// The name of a dynamic symbol, by number; empty if the file defines it, or if there is none. Valid as
   /// long as this object.
   std::string_view undefined_symbol(std::uint32_t number) const;
+  /// Where the entry of a dynamic symbol is in `bytes()`; 0 if there is none.
+  std::size_t place_of_symbol(std::uint32_t number) const;
   /// Whether ld.so takes zero for the address of a dynamic symbol that no file defines.
   bool is_weak(std::uint32_t number) const;
   /// Whether it defines a function or a variable of that name for other files.
@@ -80,6 +88,7 @@ class ElfFile {
   const std::byte* at_address(std::uint64_t address, std::size_t size) const;
 
   std::span<const std::byte> bytes_;
+  FileIdentity identity_;
   bool has_magic_ = false;
   bool valid_ = false;
 };

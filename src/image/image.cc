@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -102,7 +103,7 @@ base::Status capture(fiber::Identity& native, int argc, char** argv, char** envp
   Registry& registry = Registry::get();
   output::start();
   standard::begin();
-  registry.update();
+  registry.add_all();
   choose_private_objects();
 
   std::vector<Object*> objects;
@@ -136,6 +137,13 @@ base::Status capture(fiber::Identity& native, int argc, char** argv, char** envp
 
 namespace {
 
+/// Whether the program is what a file holds now. Of a file that is gone only the path is left.
+bool is_program_at(const Object& main, const std::string& path) {
+  struct stat info {};
+  if (stat(path.c_str(), &info) != 0) return main.path == path;
+  return main.file.same_version(FileIdentity(info));
+}
+
 /// Guards programs() while it grows: ranks may be making images of those that are there.
 constinit ForkMutex programs_lock;
 
@@ -143,8 +151,8 @@ constinit ForkMutex programs_lock;
 
 base::Status load_program(const std::string& path, int* program) {
   const std::scoped_lock one_at_a_time(loader_lock());
-  for (std::size_t i = 0; i < programs().size(); ++i) {
-    if (programs()[i]->main == Registry::get().find_file(path)) {
+  for (std::size_t i = programs().size(); i-- > 0;) {
+    if (is_program_at(*programs()[i]->main, path)) {
       *program = static_cast<int>(i);
       return {};
     }
@@ -173,7 +181,7 @@ base::Status create(fiber::Identity& rank, int program) {
   }();
   auto image = std::make_unique<Image>(&rank, false);
   image->program = &source;
-  CLUMP_TRY(image->add(source.objects, nullptr));
+  CLUMP_TRY(image->add(source.objects, {}, nullptr));
   for (Instance* instance : image->instances()) {
     instance->pinned = true;
     add_own_sentinels(*instance->object.map, *image);

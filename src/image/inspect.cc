@@ -34,11 +34,6 @@ bool is_sanitizer(std::string_view soname) {
   return false;
 }
 
-bool has_text_relocations(const ElfFile& file) {
-  const ElfW(Dyn)* flags = file.entry(DT_FLAGS);
-  return file.entry(DT_TEXTREL) != nullptr || (flags != nullptr && (flags->d_un.d_val & DF_TEXTREL) != 0);
-}
-
 /// Walks the libraries breadth first, as ld.so does, and records what it finds.
 class LibraryWalk {
  public:
@@ -70,7 +65,7 @@ class LibraryWalk {
 
   void visit(const Item& item, bool is_program) {
     const ElfFile file(item.path);
-    if (verdict_.text_relocations_in.empty() && has_text_relocations(file))
+    if (verdict_.text_relocations_in.empty() && file.has_text_relocations())
       verdict_.text_relocations_in = item.path;
     const bool is_shared = is_shared_library(std::string(base_name(item.path)).c_str());
     if (!is_shared) note_imports(file, item.path, is_program);

@@ -1,7 +1,9 @@
 #include "image/instance.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -43,11 +45,64 @@ std::byte* tls_block(const Object& object, const ElfW(Phdr) & segment) {
 
 /// Changes the addresses in the block to the rank's own.
 void translate_tls(const Instance& instance, std::byte* block) {
+  const Object& object = instance.object;
   const std::ptrdiff_t* deltas = instance.image.deltas();
-  for (const Word& word : instance.object.snapshot.tls_words) {
+  for (const Word& word : object.snapshot.tls_words) {
     const std::uintptr_t target = word.target + static_cast<std::uintptr_t>(deltas[word.object]);
     std::memcpy(block + word.place, &target, sizeof target);
   }
+  const ElfW(Phdr)& segment = *object.segment(PT_TLS);
+  const std::uintptr_t begin = object.dynamic.base + segment.p_vaddr;
+  for (const Word& word : instance.binding.words) {
+    if (word.place - begin >= segment.p_filesz) continue;
+    const std::uintptr_t target = word.target + static_cast<std::uintptr_t>(deltas[word.object]);
+    std::memcpy(block + (word.place - begin), &target, sizeof target);
+  }
+  for (const ValueWord& word : instance.binding.values) {
+    if (word.place - begin < segment.p_filesz)
+      std::memcpy(block + (word.place - begin), &word.value, sizeof word.value);
+  }
+}
+
+/// Whether the initial thread-local data of a copy differ from those that ld.so gives each thread.
+bool has_tls_words(const Instance& instance) {
+  const Object& object = instance.object;
+  const ElfW(Phdr)* const segment = object.segment(PT_TLS);
+  if (segment == nullptr) return false;
+  if (!object.snapshot.tls_words.empty() || (object.is_program && object.is_template)) return true;
+  const auto is_there = [&](const auto& word) {
+    return word.place - (object.dynamic.base + segment->p_vaddr) < segment->p_filesz;
+  };
+  return std::ranges::any_of(instance.binding.words, is_there) ||
+         std::ranges::any_of(instance.binding.values, is_there);
+}
+
+/// Maps the parts of a copy that are as in the file.
+base::Status map_code(const Instance& instance, int file) {
+  for (const CodePart& part : instance.object.snapshot.code) {
+    void* mapped = mmap(pointer(instance.here(part.begin)), part.bytes, part.protection,
+                        MAP_PRIVATE | MAP_FIXED, file, static_cast<off_t>(part.file_offset));
+    if (mapped == MAP_FAILED) return out_of_mappings(instance.object);
+  }
+  return {};
+}
+
+/// Code may also lie between data.
+base::Status allow_code_in_data(const Instance& instance) {
+  constexpr std::uintptr_t kPage = 4096;
+  for (const ElfW(Phdr) & segment : instance.object.segments) {
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) == 0 || (segment.p_flags & PF_X) == 0) continue;
+    const std::uintptr_t begin = instance.here(instance.object.dynamic.base + segment.p_vaddr) & ~(kPage - 1);
+    const std::uintptr_t end =
+        instance.here(instance.object.dynamic.base + segment.p_vaddr) + segment.p_memsz;
+    if (mprotect(pointer(begin), end - begin, PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
+      return base::fail(
+          MPI_ERR_SPAWN,
+          "{} has code in a segment that may be written, and the system refuses a copy of that: {}; "
+          "use --ranks processes",
+          instance.object.path, base::why_refused("mprotect", errno));
+  }
+  return {};
 }
 
 }  // namespace
@@ -59,8 +114,12 @@ base::Status reserve(Instance& instance) {
   CLUMP_TRY(arena::reserve(&instance, instance.bytes, object.alignment, &address));
   instance.begin = address;
   instance.delta = static_cast<std::ptrdiff_t>(address - object.begin);
-  instance.needs_tls = !object.snapshot.tls_words.empty() ||
-                       (object.is_program && object.is_template && object.segment(PT_TLS) != nullptr);
+  instance.needs_tls = has_tls_words(instance);
+  const bool is_program = &object == instance.image.program->main;
+  instance.map.l_addr = instance.here(object.dynamic.base);
+  instance.map.l_name = const_cast<char*>(is_program ? "" : object.path.c_str());
+  instance.map.l_ld =
+      static_cast<ElfW(Dyn)*>(pointer(instance.here(reinterpret_cast<std::uintptr_t>(object.map->l_ld))));
   return {};
 }
 
@@ -71,11 +130,11 @@ base::Status fill(Instance& instance) {
   const std::size_t all = (instance.bytes + arena::kGranule - 1) / arena::kGranule * arena::kGranule;
   if (mprotect(pointer(instance.begin), all, PROT_READ | PROT_WRITE) != 0)
     return out_of_mappings(instance.object);
-  for (const CodePart& part : snapshot.code) {
-    void* mapped = mmap(pointer(instance.here(part.begin)), part.bytes, part.protection,
-                        MAP_PRIVATE | MAP_FIXED, snapshot.file, static_cast<off_t>(part.file_offset));
-    if (mapped == MAP_FAILED) return out_of_mappings(instance.object);
-  }
+  int opened = -1;
+  if (snapshot.file < 0) CLUMP_TRY(open_file(instance.object, &opened));
+  const base::Status mapped = map_code(instance, snapshot.file >= 0 ? snapshot.file : opened);
+  if (opened >= 0) close(opened);
+  CLUMP_TRY(mapped);
   for (const DataPart& part : snapshot.data) {
     void* to = pointer(instance.here(part.begin));
     if (!part.mapped) {
@@ -88,7 +147,7 @@ base::Status fill(Instance& instance) {
     // are no leaks.
     if (__lsan_register_root_region != nullptr) __lsan_register_root_region(to, part.bytes);
   }
-  return {};
+  return allow_code_in_data(instance);
 }
 
 void relocate(Instance& instance) {
@@ -110,6 +169,12 @@ void relocate(Instance& instance) {
       std::memcpy(pointer(instance.here(word.place)), &target, sizeof target);
     }
   }
+  for (const Word& word : instance.binding.words) {
+    const std::uintptr_t target = word.target + static_cast<std::uintptr_t>(deltas[word.object]);
+    std::memcpy(pointer(instance.here(word.place)), &target, sizeof target);
+  }
+  for (const ValueWord& word : instance.binding.values)
+    std::memcpy(pointer(instance.here(word.place)), &word.value, sizeof word.value);
 }
 
 void reset_thread(const Instance& instance) {
@@ -128,7 +193,7 @@ void relocate_thread(const Instance& instance) {
   if (segment == nullptr) return;
   if (object.is_program && object.is_template) {
     reset_thread(instance);  // the thread has begun with the thread-local data of the main program
-  } else if (!object.snapshot.tls_words.empty()) {
+  } else if (instance.needs_tls) {
     translate_tls(instance, tls_block(object, *segment));
   }
 }

@@ -1,11 +1,15 @@
 // One rank's copy of one private object.
 #pragma once
 
+#include <link.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "base/status.h"
+#include "image/binding.h"
 
 namespace clump::image {
 
@@ -20,13 +24,16 @@ enum class Stage : std::uint8_t {
 };
 
 struct Instance {
-  Instance(Object& object, Image& image) : object(object), image(image) {}
+  Instance(Object& object, Image& image, Binding binding)
+      : object(object), image(image), binding(std::move(binding)) {}
 
   Object& object;
   Image& image;
   std::uintptr_t begin = 0;
   std::size_t bytes = 0;     ///< of the reservation; 0: the rank runs on the original
   std::ptrdiff_t delta = 0;  ///< address in the copy minus address in the original
+  const Binding binding;     ///< of a plugin that the rank has opened
+  link_map map{};            ///< for dlinfo() and its like: the copy, in no list
   Stage stage = Stage::kMapped;
   bool needs_tls = false;  ///< its thread-local data holds addresses
   bool pinned = false;     ///< never unmapped: part of the program, or thread-local destructors wait in it

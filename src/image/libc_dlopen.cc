@@ -3,8 +3,10 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "base/environment.h"
 #include "base/program_path.h"
@@ -23,6 +25,8 @@
 
 namespace clump::image {
 namespace {
+
+constexpr int kProgramHeaders = 11;  ///< RTLD_DI_PHDR, which older headers lack
 
 /// What dlerror() will return to this thread; empty: ld.so's own text.
 struct LastError {
@@ -56,6 +60,15 @@ Caller caller_at(const void* address) {
   Object* object = original_of(address, &ignored);
   Image* image = object != nullptr ? image_at(address) : nullptr;
   return {image != nullptr ? object : nullptr, image};
+}
+
+/// The same for a function that is given a handle. If a rank's code ends with the call, the address that it
+/// returns to is its caller's, and may be in a shared library; the handle tells that it is the rank's.
+Caller caller_with(const void* handle, const void* address) {
+  const Caller caller = caller_at(address);
+  if (caller.image != nullptr || !captured() || handle == RTLD_DEFAULT || handle == RTLD_NEXT) return caller;
+  Image& mine = current_image();
+  return mine.plugins().find(handle) != nullptr ? Caller{mine.program->main, &mine} : caller;
 }
 
 /// Tells the library for Fortran of sentinels that an object has for itself; the object stays loaded then.
@@ -129,7 +142,7 @@ void* open(const char* name, int flags, const void* from) {
   std::string path;
   if (name != nullptr && *name != '\0') {
     path = facade_in_place_of(name);
-    if (path.empty()) path = resolve_library(name, caller.object);
+    if (path.empty()) path = resolve_library(name, caller.object, *caller.image);
     if (path.empty()) {
       const std::string text =
           fmt::format("{}: cannot open shared object file: No such file or directory", name);
@@ -184,6 +197,47 @@ void* of_our_mpi(void* handle, const char* name, void* found) {
   return wrong ? fail(base::fail(MPI_ERR_ARG, "{}: {}", name, words_about(*wrong, own_mpicc()))) : found;
 }
 
+/// The first definition in these libraries; null if there is none.
+void* symbol_in(const std::vector<Object*>& objects, const char* name, const char* version) {
+  static constinit Hidden<char*()> error{"dlerror"};
+  for (const Object* object : objects) {
+    if (object->dynamic.find(name) == nullptr) continue;
+    // With glibc a handle is the object's entry in ld.so's list.
+    void* const found = ld_symbol(const_cast<link_map*>(object->map), name, version);
+    if (found != nullptr || error() == nullptr) return found;
+  }
+  return nullptr;
+}
+
+bool is_in_template(const void* address) {
+  const Object* object = Registry::get().find(reinterpret_cast<std::uintptr_t>(address));
+  return object != nullptr && object->is_template;
+}
+
+/// The definition that the caller's rank finds first: ld.so knows what was loaded at the start, and what all
+/// ranks have opened with RTLD_GLOBAL. `local`: also in what was opened with the caller.
+void* visible_symbol(const Caller& caller, const char* name, const char* version, bool local) {
+  static constinit Hidden<char*()> error{"dlerror"};
+  void* found = ld_symbol(RTLD_DEFAULT, name, version);
+  if (caller.image == nullptr || (found != nullptr && !is_in_template(found))) return found;
+  Plugins& plugins = caller.image->plugins();
+  const Program& program = *caller.image->program;
+  found = program.is_other() ? symbol_in(program.objects, name, version) : nullptr;
+  if (found == nullptr) found = symbol_in(plugins.globals(), name, version);
+  if (found == nullptr && local && caller.object->is_template)
+    found = symbol_in(plugins.local_scope(*caller.object), name, version);
+  if (found != nullptr) error();  // of the first search
+  return found;
+}
+
+/// What follows the caller in the libraries that were opened with it.
+void* next_in_plugins(const Caller& caller, const char* name) {
+  std::vector<Object*> after = caller.image->plugins().local_scope(*caller.object);
+  const auto mine = std::find(after.begin(), after.end(), caller.object);
+  after.erase(after.begin(), mine != after.end() ? mine + 1 : after.begin());
+  return symbol_in(after, name, nullptr);
+}
+
 void* symbol(void* handle, const char* name, const char* version, const void* from) {
   // Nothing is private yet. A sanitizer that is starting up may be the caller; here it must not meet its own
   // checks.
@@ -191,18 +245,22 @@ void* symbol(void* handle, const char* name, const char* version, const void* fr
   if (!captured())
     return handle == RTLD_NEXT ? next_symbol(name, from)
                                : of_our_mpi(handle, name, ld_symbol(handle, name, version));
-  const Caller caller = caller_at(from);
+  const Caller caller = caller_with(handle, from);
   void* found = nullptr;
   Handle* mine = nullptr;
   if (handle == RTLD_NEXT) {
-    found = next_symbol(name, from);
+    const bool in_plugin =
+        caller.image != nullptr && caller.object->is_template && !caller.image->program->has(*caller.object);
+    found = in_plugin ? next_in_plugins(caller, name) : next_symbol(name, from);
     if (found == nullptr) return undefined(name, caller.object);
   } else if (caller.image != nullptr && handle != RTLD_DEFAULT &&
              (mine = caller.image->plugins().find(handle)) != nullptr) {
     if (mine->object == nullptr && (found = in_program(*caller.image, name)) != nullptr) return found;
-    // With glibc a handle is the object's entry in ld.so's list.
+    if (mine->object != nullptr) found = symbol_in(with_all_needed(*mine->object), name, version);
     void* original = mine->object != nullptr ? const_cast<link_map*>(mine->object->map) : RTLD_DEFAULT;
-    found = ld_symbol(original, name, version);
+    if (found == nullptr)
+      found = mine->object != nullptr ? ld_symbol(original, name, version)
+                                      : visible_symbol(caller, name, version, false);
     // A symbol's value may be null. ld.so's error tells the difference, but it would name a memory file.
     static constinit Hidden<char*()> error{"dlerror"};
     if (found == nullptr && error() != nullptr) return undefined(name, mine->object);
@@ -210,18 +268,15 @@ void* symbol(void* handle, const char* name, const char* version, const void* fr
              (found = in_program(*caller.image, name)) != nullptr) {
     return found;
   } else {
-    found = ld_symbol(handle, name, version);
-    if (found == nullptr && handle == RTLD_DEFAULT && caller.object != nullptr &&
-        caller.object->is_template) {
-      found = ld_symbol(const_cast<link_map*>(caller.object->map), name, version);
-    }
+    const bool anywhere = handle == RTLD_DEFAULT;
+    found = anywhere ? visible_symbol(caller, name, version, true) : ld_symbol(handle, name, version);
+    // Another rank may have it, so ld.so may have no error.
+    if (found == nullptr && anywhere && caller.image != nullptr) return undefined(name, caller.object);
   }
   if (caller.image == nullptr || found == nullptr) return found;
   found = caller.image->variable(found);
   // A library that another rank has opened with RTLD_GLOBAL is not visible to this rank.
-  const Object* object = Registry::get().find(reinterpret_cast<std::uintptr_t>(found));
-  if (object != nullptr && object->is_template) return undefined(name, caller.object);
-  return found;
+  return is_in_template(found) ? undefined(name, caller.object) : found;
 }
 
 }  // namespace
@@ -236,6 +291,15 @@ CLUMP_HOST_API void* dlopen(const char* name, int flags) {
   return open(name, flags, __builtin_return_address(0));
 }
 
+/// In the namespace of the program it is dlopen(). What comes into another namespace ld.so loads for this
+/// call alone, with a C library of its own: no rank has it but the one that calls.
+CLUMP_HOST_API void* dlmopen(Lmid_t space, const char* name, int flags) {
+  static constinit Hidden<void*(Lmid_t, const char*, int)> real{"dlmopen"};
+  if (space == LM_ID_BASE) return open(name, flags, __builtin_return_address(0));
+  has_own_error = false;
+  return real(space, name, flags);
+}
+
 CLUMP_HOST_API void* dlsym(void* handle, const char* name) {
   return symbol(handle, name, nullptr, __builtin_return_address(0));
 }
@@ -248,7 +312,7 @@ CLUMP_HOST_API int dlclose(void* handle) {
   static constinit Hidden<int(void*)> real{"dlclose"};
   const NoFork no_fork;
   has_own_error = false;
-  const Caller caller = caller_at(__builtin_return_address(0));
+  const Caller caller = caller_with(handle, __builtin_return_address(0));
   Handle* mine = caller.image != nullptr ? caller.image->plugins().find(handle) : nullptr;
   if (mine == nullptr) return real(handle);
   caller.image->plugins().close(*mine);
@@ -267,15 +331,30 @@ CLUMP_HOST_API char* dlerror() {
 
 CLUMP_HOST_API int dlinfo(void* handle, int request, void* result) {
   static constinit Hidden<int(void*, int, void*)> real{"dlinfo"};
-  const Caller caller = caller_at(__builtin_return_address(0));
+  const Caller caller = caller_with(handle, __builtin_return_address(0));
   Handle* mine = caller.image != nullptr ? caller.image->plugins().find(handle) : nullptr;
   if (mine == nullptr) return real(handle, request, result);
-  if (request == RTLD_DI_LINKMAP) {
-    *static_cast<link_map**>(result) = &mine->map;
-    return 0;
-  }
   const Object& object = mine->object != nullptr ? *mine->object : *caller.image->program->main;
-  return real(const_cast<link_map*>(object.map), request, result);
+  Instance* const copy = caller.image->instance(object);
+  switch (copy != nullptr ? request : 0) {
+    case RTLD_DI_LINKMAP:
+      *static_cast<link_map**>(result) = &copy->map;
+      return 0;
+    case RTLD_DI_ORIGIN: {
+      // The caller has room for it: that is all that the interface says.
+      const std::size_t slash = object.path.rfind('/');
+      if (slash == std::string::npos) return real(const_cast<link_map*>(object.map), request, result);
+      const std::size_t folder = std::max<std::size_t>(slash, 1);
+      std::memcpy(result, object.path.data(), folder);
+      static_cast<char*>(result)[folder] = '\0';
+      return 0;
+    }
+    case kProgramHeaders:
+      *static_cast<const ElfW(Phdr)**>(result) = object.segments.data();
+      return static_cast<int>(object.segments.size());
+    default:
+      return real(const_cast<link_map*>(object.map), request, result);
+  }
 }
 
 }  // extern "C"

@@ -1,21 +1,18 @@
 #include "image/loader.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <link.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
+#include <utility>
 
 #include "base/environment.h"
-#include "base/memory_file.h"
-#include "base/why_refused.h"
 #include "image/arch.h"
 #include "image/elf_file.h"
 #include "image/facade.h"
@@ -26,120 +23,123 @@
 #include "image/relocations.h"
 #include "image/search.h"
 #include "image/sentinels.h"
+#include "image/template_file.h"
 
 namespace clump::image {
 namespace {
 
 std::atomic<StackHook> stack_hook{nullptr};
 
-/// The names of libraries that are being loaded, so that circular needs come to an end.
-std::vector<std::string>& under_way() {
-  static auto& names = *new std::vector<std::string>;
-  return names;
-}
+/// One dlopen() of a rank, or the load of a program (`rank` is null). Used under the loader's lock.
+struct Loading {
+  const Image* rank;
+  std::vector<Object*> found{};  ///< the libraries that it has come to so far
+  /// The paths of libraries that are being loaded, so that circular needs come to an end.
+  std::vector<std::string> under_way{};
+  /// Libraries that need one which is being loaded, and its path.
+  std::vector<std::pair<Object*, std::string>> waiting{};
+};
 
 bool answers_to(const Object& object, const std::string& name) {
   return (object.dynamic.soname != nullptr && name == object.dynamic.soname) || name == object.name();
 }
 
-Object* find_loaded(const std::string& name) {
+const char* name_to_others(const Object& object) {
+  return object.dynamic.soname != nullptr ? object.dynamic.soname : object.name();
+}
+
+/// Whether the rank runs on the object, so that ld.so would not look at a file.
+bool is_open(const Object& object, const Image* rank) {
+  if (!object.is_template) return true;
+  const Instance* mine = rank != nullptr ? rank->instance(object) : nullptr;
+  return mine != nullptr && (mine->opened > 0 || mine->pinned);
+}
+
+/// The library of that name which is there for the rank already; for a program, the first that is loaded.
+Object* find_named(const std::string& name, const Loading& loading) {
+  const auto answers = [&](const Object* object) { return answers_to(*object, name); };
   const Registry& registry = Registry::get();
-  for (int id = 0; id < registry.size(); ++id) {
-    if (answers_to(registry.at(id), name)) return &registry.at(id);
+  const auto& originals = registry.originals();
+  if (const auto found = std::ranges::find_if(originals, answers); found != originals.end()) return *found;
+  if (loading.rank == nullptr) {
+    for (int id = 0; id < registry.size(); ++id) {
+      Object& object = registry.at(id);
+      if (object.snapshot.taken() && answers(&object)) return &object;
+    }
+    return nullptr;
+  }
+  if (const auto found = std::ranges::find_if(loading.found, answers); found != loading.found.end())
+    return *found;
+  for (const Instance* mine : loading.rank->instances()) {
+    if (is_open(mine->object, loading.rank) && answers(&mine->object)) return &mine->object;
   }
   return nullptr;
 }
 
-base::Status cannot_open(const std::string& path, std::string_view why) {
-  return base::fail(MPI_ERR_ARG, "{}: {}", path, why);
+FileIdentity identity_at(const std::string& path) {
+  struct stat info {};
+  return stat(path.c_str(), &info) == 0 ? FileIdentity(info) : FileIdentity();
 }
 
-/// What a library needs, loaded before the library.
-struct Needs {
-  /// The numbers, among the entries of the dynamic section, of needs that ld.so would not recognise as
-  /// loaded, because a memory file without a SONAME has only its own path as its name. ld.so does not see
-  /// these needs; it finds their symbols in the global scope.
-  std::vector<std::size_t> unnamed;
-  std::vector<Object*> unnamed_objects;
-};
-
-/// Removes the entries by which ld.so would run code, or refuse to load or to unload the library.
-void neutralise(std::byte* bytes, const ElfFile& file, const Needs& needs) {
-  const ElfW(Phdr)* segment = file.segment(PT_DYNAMIC);
-  auto* entries = reinterpret_cast<ElfW(Dyn)*>(bytes + segment->p_offset);
-  for (const std::size_t i : needs.unnamed) entries[i].d_tag = DT_DEBUG;
-  for (std::size_t i = 0; i < file.dynamic().size(); ++i) {
-    ElfW(Dyn)& entry = entries[i];
-    switch (entry.d_tag) {
-      case DT_INIT:
-      case DT_FINI:
-        entry.d_tag = DT_DEBUG;  // an entry that ld.so ignores in a library
-        break;
-      case DT_INIT_ARRAYSZ:
-      case DT_FINI_ARRAYSZ:
-      case DT_PREINIT_ARRAYSZ:
-        entry.d_un.d_val = 0;
-        break;
-      case DT_FLAGS_1:
-        entry.d_un.d_val &= ~static_cast<std::uint64_t>(DF_1_INITFIRST | DF_1_PIE | DF_1_NOOPEN);
-        break;
-      default:
-        break;
-    }
+/// A sum of a file's bytes.
+std::uint64_t sum_of(std::span<const std::byte> bytes) {
+  std::uint64_t sum = 0xcbf29ce484222325;
+  while (!bytes.empty()) {
+    std::uint64_t word = 0;
+    const std::size_t some = std::min(bytes.size(), sizeof word);
+    std::memcpy(&word, bytes.data(), some);
+    sum = (sum ^ word) * 0x9e3779b97f4a7c15;
+    sum ^= sum >> 29;
+    bytes = bytes.subspan(some);
   }
+  return sum | 1;
 }
 
-/// Makes a memory file with the neutralised library. It stays open: ld.so takes a path that it has seen for
-/// the same file.
-base::Status make_memory_file(const ElfFile& file, const std::string& path, const Needs& needs,
-                              std::string* memory_path) {
-  if (access("/proc/self/fd", X_OK) != 0)
-    return cannot_open(path,
-                       "each rank gets a copy of it, which Clump opens by way of /proc/self/fd, and /proc is "
-                       "not mounted here: "
-                       "mount it (mount -t proc proc /proc), or use --ranks processes");
-  const std::size_t size = file.bytes().size();
-  const int low = base::memory_file("clump-template", true);
-  if (low < 0) return cannot_open(path, base::why_refused("memfd_create", errno));
-  const int fd = move_up(low);
-  void* map =
-      base::set_size(fd, size) ? mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
-  if (map == MAP_FAILED) {
-    const std::string why = base::why_refused("ftruncate or mmap", errno);
-    close(fd);
-    return cannot_open(path, why);
-  }
-  std::memcpy(map, file.bytes().data(), size);
-  neutralise(static_cast<std::byte*>(map), file, needs);
-  munmap(map, size);
-  *memory_path = fmt::format("/proc/self/fd/{}", fd);
-  return {};
+/// What tells versions of a file apart that have one time: a sum, if the file was written so short before
+/// that it may be written again within the tick of its file system's clock. 0: the time will do.
+std::uint64_t content_of(const ElfFile& file) {
+  constexpr std::time_t kTick = 2;
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return now.tv_sec - file.identity().written.tv_sec > kTick ? 0 : sum_of(file.bytes());
 }
 
-/// Restores the constructors and destructors that ld.so was not told about.
-void restore_constructors(Dynamic& dynamic, const ElfFile& file) {
-  const auto address = [&](ElfW(Sxword) tag) -> std::uintptr_t {
-    const ElfW(Dyn)* entry = file.entry(tag);
-    return entry != nullptr ? dynamic.base + entry->d_un.d_ptr : 0;
-  };
-  const auto count = [&](ElfW(Sxword) tag) -> std::size_t {
-    const ElfW(Dyn)* entry = file.entry(tag);
-    return entry != nullptr ? entry->d_un.d_val / sizeof(std::uintptr_t) : 0;
-  };
-  dynamic.init = address(DT_INIT);
-  dynamic.fini = address(DT_FINI);
-  dynamic.preinit_array = {reinterpret_cast<const std::uintptr_t*>(address(DT_PREINIT_ARRAY)),
-                           count(DT_PREINIT_ARRAYSZ)};
-  dynamic.init_array = {reinterpret_cast<const std::uintptr_t*>(address(DT_INIT_ARRAY)),
-                        count(DT_INIT_ARRAYSZ)};
-  dynamic.fini_array = {reinterpret_cast<const std::uintptr_t*>(address(DT_FINI_ARRAY)),
-                        count(DT_FINI_ARRAYSZ)};
+bool has_same_content(Object& object) {
+  if (object.content == 0) return true;
+  const ElfFile file(object.path);
+  if (object.content != sum_of(file.bytes())) return false;
+  object.content = content_of(file);
+  return true;
 }
 
-/// Finds the object that is loaded under a name, or loads it; null while it is being loaded.
+/// Whether the object is what a load of its file would give the rank now: the file is the same, and so is
+/// what the library needs.
+bool is_current(Object& object, const FileIdentity& at_path, Loading& loading, std::vector<Object*>& seen) {
+  if (std::ranges::find(seen, &object) != seen.end()) return true;
+  seen.push_back(&object);
+  if (!object.snapshot.taken() || !object.file.same_version(at_path)) return false;
+  if (!has_same_content(object)) return false;
+  return std::ranges::all_of(object.needed, [&](Object* needed) {
+    if (!needed->is_template) return true;
+    if (const Object* const other = find_named(name_to_others(*needed), loading)) return other == needed;
+    return is_current(*needed, identity_at(needed->path), loading, seen);
+  });
+}
+
+base::Status load(const std::string& given, int flags, Loading& loading, Object** object);
+
+/// What stands for a path: a link's target, and a facade for another MPI library.
+std::string file_of(const std::string& given) {
+  if (std::string facade = facade_for(given); !facade.empty()) return facade;
+  char resolved[PATH_MAX];
+  return realpath(given.c_str(), resolved) != nullptr ? resolved : given;
+}
+
+/// Finds the object that is there under a name, or loads it. Null while it is being loaded: `path` gets its
+/// path.
 base::Status load_one_needed(const std::string& name, const SearchPaths& paths, const std::string& by,
-                             Object** object) {
-  *object = find_loaded(name);
+                             Loading& loading, std::string* path, Object** object) {
+  *object = find_named(name, loading);
   if (*object != nullptr) return {};
   const char* library_path = base::variable("LD_LIBRARY_PATH");
   std::string found = facade_for(name);
@@ -149,12 +149,16 @@ base::Status load_one_needed(const std::string& name, const SearchPaths& paths, 
                       "{}: cannot open shared object file: No such file or directory (needed by {})", name,
                       by);
   }
-  if (std::find(under_way().begin(), under_way().end(), found) != under_way().end()) return {};
-  return load_library(found, RTLD_NOW, object);
+  *path = file_of(found);
+  if (std::ranges::find(loading.under_way, *path) != loading.under_way.end()) return {};
+  return load(found, RTLD_NOW, loading, object);
 }
 
+/// Makes the definitions of a template visible to all that ld.so loads after it.
+void make_visible(const Object& object) { ld_open(object.map->l_name, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL); }
+
 /// Loads what `file` needs before the file itself, so that ld.so finds all of it loaded.
-base::Status load_needed(const ElfFile& file, const std::string& path, Needs* needs) {
+base::Status load_needed(const ElfFile& file, const std::string& path, Loading& loading, Needs* needs) {
   const SearchPaths paths = search_paths_of(file, path);
   const std::vector<std::string> names = file.strings(DT_NEEDED);
   const std::span<const ElfW(Dyn)> entries = file.dynamic();
@@ -162,42 +166,53 @@ base::Status load_needed(const ElfFile& file, const std::string& path, Needs* ne
   for (std::size_t i = 0; i < entries.size() && next_name < names.size(); ++i) {
     if (entries[i].d_tag != DT_NEEDED) continue;
     Object* object = nullptr;
-    CLUMP_TRY(load_one_needed(names[next_name++], paths, path, &object));
-    if (object == nullptr || !object->is_template || object->dynamic.soname != nullptr) continue;
-    CLUMP_TRY(load_library(object->path, RTLD_NOW | RTLD_GLOBAL, &object));
+    std::string needed_path;
+    CLUMP_TRY(load_one_needed(names[next_name++], paths, path, loading, &needed_path, &object));
+    if (object == nullptr) {
+      needs->unnamed.push_back(i);
+      needs->under_way.push_back(needed_path);
+      continue;
+    }
+    needs->objects.push_back(object);
+    if (!object->is_template || object->dynamic.soname != nullptr) continue;
+    make_visible(*object);
     needs->unnamed.push_back(i);
-    needs->unnamed_objects.push_back(object);
   }
   return {};
 }
 
 /// Makes ld.so load the file. Its snapshot is still to be taken.
-base::Status map_template(const ElfFile& file, const std::string& path, int flags, Object** object) {
+base::Status map_template(const ElfFile& file, const std::string& path, int flags, Loading& loading,
+                          Object** object) {
+  if (Registry::get().room() == 0)
+    return cannot_open(path,
+                       "no more libraries and versions of libraries fit into a process of several ranks: "
+                       "use --ranks processes");
   Needs needs;
-  CLUMP_TRY(load_needed(file, path, &needs));
-  std::string memory_path;
-  CLUMP_TRY(make_memory_file(file, path, needs, &memory_path));
-  if (ld_open(memory_path.c_str(), RTLD_NOW | (flags & RTLD_GLOBAL)) == nullptr) {
+  CLUMP_TRY(load_needed(file, path, loading, &needs));
+  MemoryFile memory;
+  CLUMP_TRY(make_memory_file(file, path, needs, &memory));
+  if (ld_open(memory.path.c_str(), RTLD_NOW | (flags & RTLD_GLOBAL)) == nullptr) {
     std::string words = ld_error();
-    if (const std::size_t at = words.find(memory_path); at != std::string::npos)
-      words.replace(at, memory_path.size(), path);
+    if (const std::size_t at = words.find(memory.path); at != std::string::npos)
+      words.replace(at, memory.path.size(), path);
     return base::fail_with_text(MPI_ERR_ARG, std::move(words));
   }
-  for (Object* added : Registry::get().update(path)) {
-    if (added->is_template) *object = added;
-  }
+  *object = Registry::get().add_template(path, file.identity());
   if (*object == nullptr) return cannot_open(path, "ld.so did not list it");
   if (uses_facade(*(*object)->map)) bind_to_facade(*(*object)->map);
   bind_sentinels(*(*object)->map);
   restore_constructors((*object)->dynamic, file);
-  (*object)->needed.insert((*object)->needed.end(), needs.unnamed_objects.begin(),
-                           needs.unnamed_objects.end());
-  (*object)->is_private = true;
+  (*object)->needed = std::move(needs.objects);
+  (*object)->required = std::move(needs.required);
+  (*object)->content = content_of(file);
+  for (const std::string& needed : needs.under_way) loading.waiting.emplace_back(*object, needed);
   return {};
 }
 
-base::Status load_template(const ElfFile& file, const std::string& path, int flags, Object** object) {
-  CLUMP_TRY(map_template(file, path, flags, object));
+base::Status load_template(const ElfFile& file, const std::string& path, int flags, Loading& loading,
+                           Object** object) {
+  CLUMP_TRY(map_template(file, path, flags, loading, object));
   return (*object)->snapshot.take(**object);  // NOLINT: if there were none, map_template() would have failed
 }
 
@@ -218,7 +233,25 @@ base::Status check_tls(const ElfFile& file, const std::string& path) {
                     path, main.path);
 }
 
-base::Status load_new(const std::string& path, int flags, Object** object) {
+/// The object that the rank has open of a path, or of the file that is there now. For null: a shared one.
+Object* find_open_file(const std::string& path, const FileIdentity& now, const Image* rank) {
+  const Registry& registry = Registry::get();
+  // A facade that is a template is asked for by the name that ld.so knows.
+  if (is_memory_file(path.c_str())) {
+    for (int id = 0; id < registry.size(); ++id) {
+      Object& object = registry.at(id);
+      if (object.is_template && path == object.map->l_name) return &object;
+    }
+  }
+  for (const auto* versions : {&registry.from_path(path), &registry.from_file(now)}) {
+    for (Object* const version : *versions) {
+      if (is_open(*version, rank)) return version;
+    }
+  }
+  return nullptr;
+}
+
+base::Status load_new(const std::string& path, int flags, Loading& loading, Object** object) {
   const ElfFile file(path);
   if (file.bytes().empty())
     return cannot_open(path, "cannot open shared object file: No such file or directory");
@@ -229,16 +262,62 @@ base::Status load_new(const std::string& path, int flags, Object** object) {
   }
   const std::string soname = file.first_string(DT_SONAME);
   if (is_shared_library(soname.empty() ? path.c_str() + path.rfind('/') + 1 : soname.c_str())) {
-    if (ld_open(path.c_str(), RTLD_NOW | (flags & RTLD_GLOBAL)) == nullptr)
-      return base::fail_with_text(MPI_ERR_ARG, ld_error());
-    Registry::get().update();
-    *object = Registry::get().find_file(path);
-    return *object != nullptr ? base::Status{} : cannot_open(path, "ld.so did not list it");
+    // With glibc a handle is the object's entry in ld.so's list. It is kept for ever.
+    const auto* const map =
+        static_cast<const link_map*>(ld_open(path.c_str(), RTLD_NOW | (flags & RTLD_GLOBAL)));
+    if (map == nullptr) return base::fail_with_text(MPI_ERR_ARG, ld_error());
+    *object = Registry::get().add(*map);
+    return *object != nullptr ? base::Status{} : cannot_open(path, "too many libraries are open");
   }
-  under_way().push_back(path);
-  const base::Status loaded = load_template(file, path, flags, object);
-  under_way().pop_back();
+  if (file.has_text_relocations())
+    return cannot_open(path,
+                       "it has relocations in its code, of which each rank would need a copy: compile all "
+                       "of it with -fPIC, or use --ranks processes");
+  loading.under_way.push_back(path);
+  const base::Status loaded = load_template(file, path, flags, loading, object);
+  loading.under_way.pop_back();
+  for (const auto& [user, needed] : loading.waiting) {
+    if (needed != path) continue;
+    if (loaded.ok()) user->needed.push_back(*object);
+    if (!loaded.ok()) user->file = {};  // of use to nobody: it lacks what it needs
+  }
   return loaded;
+}
+
+/// Whether a program and its libraries define what they must have of each other.
+base::Status check_defined(const std::vector<Object*>& objects) {
+  for (const Object* object : objects) {
+    for (const auto& [word, bound] : object->snapshot.references) {
+      const bool required = word.number < object->required.size() && object->required[word.number];
+      const char* const name = word.name;
+      const auto defines = [&](const Object* other) { return other->dynamic.find(name) != nullptr; };
+      if (bound == Reference::kNothing && required && std::ranges::none_of(objects, defines))
+        return base::fail(MPI_ERR_SPAWN, "{}: undefined symbol: {}", object->path, name);
+    }
+  }
+  return {};
+}
+
+base::Status load(const std::string& given, int flags, Loading& loading, Object** object) {
+  const std::string path = file_of(given);
+  const FileIdentity now = identity_at(path);
+  *object = find_open_file(path, now, loading.rank);
+  if (*object == nullptr) {
+    std::vector<Object*> versions = Registry::get().from_file(now);
+    const auto fits = [&](Object* version) {
+      std::vector<Object*> seen;
+      return !version->is_program && is_current(*version, now, loading, seen);
+    };
+    const auto found = std::find_if(versions.rbegin(), versions.rend(), fits);
+    if (found != versions.rend()) {
+      *object = *found;
+    } else {
+      CLUMP_TRY(load_new(path, flags, loading, object));
+    }
+  }
+  if ((*object)->is_template && (flags & RTLD_GLOBAL) != 0) make_visible(**object);
+  loading.found.push_back(*object);
+  return {};
 }
 
 }  // namespace
@@ -248,17 +327,16 @@ ForkSafe<std::recursive_mutex>& loader_lock() {
   return lock;
 }
 
-base::Status load_library(const std::string& given, int flags, Object** object) {
+base::Status load_library(const std::string& path, int flags, const Image& rank, Object** object) {
   const std::scoped_lock lock(loader_lock());
-  char resolved[PATH_MAX];
-  std::string path = realpath(given.c_str(), resolved) != nullptr ? resolved : given;
-  if (const std::string facade = facade_for(given); !facade.empty()) path = facade;
-  *object = Registry::get().find_file(path);
-  if (*object == nullptr) return load_new(path, flags, object);
-  if ((*object)->is_template && (flags & RTLD_GLOBAL) != 0) {
-    ld_open((*object)->map->l_name, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
-  }
-  return {};
+  Loading loading{&rank};
+  return load(path, flags, loading, object);
+}
+
+Object* find_open(const std::string& path, const Image& rank) {
+  const std::scoped_lock lock(loader_lock());
+  const std::string file = file_of(path);
+  return find_open_file(file, identity_at(file), &rank);
 }
 
 base::Status load_executable(const std::string& path, Object** object) {
@@ -269,16 +347,18 @@ base::Status load_executable(const std::string& path, Object** object) {
   }
   CLUMP_TRY(check_tls(file, path));
   // Global, because its plugins may use what it defines.
-  CLUMP_TRY(map_template(file, path, RTLD_GLOBAL, object));
+  Loading loading{nullptr};
+  CLUMP_TRY(map_template(file, path, RTLD_GLOBAL, loading, object));
   (*object)->is_program = true;
   CLUMP_TRY(repeat_copies(**object));
-  return (*object)->snapshot.take(**object);  // NOLINT: if there were none, map_template() would have failed
+  CLUMP_TRY((*object)->snapshot.take(**object));
+  return check_defined(with_needed(**object));
 }
 
-std::string resolve_library(const std::string& name, const Object* by) {
+std::string resolve_library(const std::string& name, const Object* by, const Image& rank) {
   if (name.find('/') != std::string::npos) return name;
   const std::scoped_lock lock(loader_lock());
-  if (const Object* loaded = find_loaded(name)) return loaded->path;
+  if (const Object* loaded = find_named(name, Loading{&rank})) return loaded->path;
   if (std::string facade = facade_for(name); !facade.empty()) return facade;
   SearchPaths paths;
   std::vector<std::string> inherited;
@@ -287,6 +367,16 @@ std::string resolve_library(const std::string& name, const Object* by) {
   if (by != &program) inherited = search_paths_of(ElfFile(program.path), program.path).rpath;
   const char* library_path = base::variable("LD_LIBRARY_PATH");
   return find_library(name, paths, inherited, library_path != nullptr ? library_path : "");
+}
+
+std::vector<Object*> with_all_needed(Object& object) {
+  std::vector<Object*> all{&object};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (Object* needed : all[i]->needed) {
+      if (std::find(all.begin(), all.end(), needed) == all.end()) all.push_back(needed);
+    }
+  }
+  return all;
 }
 
 std::vector<Object*> with_needed(Object& object) {

@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <map>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 
 #include "base/program_path.h"
 #include "image/search.h"
@@ -14,11 +17,18 @@
 namespace clump::image {
 namespace {
 
-constexpr int kMaxObjects = 8192;
+/// More than the kernel allows a process by default: 65,530 mappings, of which an object takes several.
+constexpr int kMaxObjects = 32768;
 constexpr std::size_t kPage = 4096;
 constexpr char kMemoryFile[] = "/proc/self/fd/";
 
 std::atomic<Object*> objects[kMaxObjects];
+/// Where an object is, apart from the object: find() looks at all of them.
+struct Range {
+  std::uintptr_t begin;
+  std::uintptr_t bytes;
+};
+Range ranges[kMaxObjects];
 std::atomic<int> object_count{0};
 
 /// Only ld.so knows where an object's program headers are.
@@ -41,12 +51,9 @@ void read_segments(const link_map& map, std::vector<ElfW(Phdr)>& segments, std::
       &search);
 }
 
-bool same_file(const std::string& a, const std::string& b) {
-  if (a == b) return true;
-  struct stat first {};
-  struct stat second {};
-  return stat(a.c_str(), &first) == 0 && stat(b.c_str(), &second) == 0 && first.st_dev == second.st_dev &&
-         first.st_ino == second.st_ino;
+FileIdentity identity_of(const std::string& path) {
+  struct stat info {};
+  return stat(path.c_str(), &info) == 0 ? FileIdentity(info) : FileIdentity();
 }
 
 /// Matches the names in DT_NEEDED with the loaded objects.
@@ -83,6 +90,8 @@ Object::Object(const link_map& loaded, std::string file)
   if (end == 0) begin = 0;
 }
 
+bool is_memory_file(const char* name) { return std::strncmp(name, kMemoryFile, sizeof kMemoryFile - 1) == 0; }
+
 const ElfW(Phdr) * Object::segment(std::uint32_t type) const {
   for (const ElfW(Phdr) & segment : segments) {
     if (segment.p_type == type) return &segment;
@@ -100,27 +109,72 @@ Registry& Registry::get() {
   return registry;
 }
 
-std::vector<Object*> Registry::update(const std::string& path_of_new) {
-  std::vector<Object*> added;
+struct Registry::Tables {
+  std::unordered_map<const link_map*, Object*> by_map;
+  std::unordered_map<std::string, std::vector<Object*>> by_path;
+  std::map<std::pair<dev_t, ino_t>, std::vector<Object*>> by_file;
+  std::vector<Object*> originals;
+  /// ld.so never unloads it, and what it loads later stands behind it: the last one of the start, or a
+  /// template.
+  const link_map* last_kept = nullptr;
+};
+
+Registry::Tables& Registry::tables() {
+  if (tables_ == nullptr) tables_ = new Tables;
+  return *tables_;
+}
+
+void Registry::add_all() {
   for (const link_map* map = first_loaded(); map != nullptr; map = map->l_next) {
-    if (map->l_ld == nullptr || find_map(map) != nullptr) continue;
-    const bool memory_file = std::strncmp(map->l_name, kMemoryFile, sizeof kMemoryFile - 1) == 0;
-    std::string path = map == first_loaded() ? base::program_path() : memory_file ? path_of_new : map->l_name;
+    if (map->l_ld == nullptr) continue;
+    std::string path = map == first_loaded() ? base::program_path() : map->l_name;
     auto object = std::make_unique<Object>(*map, std::move(path));
-    object->is_template = memory_file;
-    added.push_back(object.get());
+    object->file = identity_of(object->path);
     add(std::move(object));
+    tables().last_kept = map;
   }
-  for (Object* object : added) link_needed(*object);
+  for (int id = 0; id < size(); ++id) link_needed(at(id));
+}
+
+Object* Registry::add(const link_map& map) {
+  if (const auto known = tables().by_map.find(&map); known != tables().by_map.end()) return known->second;
+  auto object = std::make_unique<Object>(map, map.l_name);
+  object->file = identity_of(object->path);
+  Object* const added = add(std::move(object));
+  if (added != nullptr) link_needed(*added);
   return added;
 }
 
-void Registry::add(std::unique_ptr<Object> object) {
+Object* Registry::add_template(const std::string& path, const FileIdentity& file) {
+  const link_map* const last = tables().last_kept;
+  const link_map* map = last != nullptr ? last->l_next : first_loaded();
+  while (map != nullptr && !is_memory_file(map->l_name)) map = map->l_next;
+  if (map == nullptr) return nullptr;
+  auto object = std::make_unique<Object>(*map, path);
+  object->is_template = true;
+  object->is_private = true;
+  object->file = file;
+  return add(std::move(object));
+}
+
+Object* Registry::add(std::unique_ptr<Object> object) {
   const int id = object_count.load(std::memory_order_relaxed);
-  if (id == kMaxObjects) return;
-  object->id = id;
-  objects[id].store(object.release(), std::memory_order_relaxed);
+  if (id == kMaxObjects) return nullptr;
+  Object* const added = object.release();
+  added->id = id;
+  Tables& all = tables();
+  all.by_path[added->path].push_back(added);
+  if (added->file.number != 0) all.by_file[{added->file.device, added->file.number}].push_back(added);
+  if (added->is_template) {
+    all.last_kept = added->map;
+  } else {
+    all.by_map.emplace(added->map, added);
+    all.originals.push_back(added);
+  }
+  ranges[id] = {added->begin, added->end - added->begin};
+  objects[id].store(added, std::memory_order_relaxed);
   object_count.store(id + 1, std::memory_order_release);  // release: pairs with acquire in size()
+  return added;
 }
 
 int Registry::size() const {
@@ -129,25 +183,38 @@ int Registry::size() const {
 
 Object& Registry::at(int id) const { return *objects[id].load(std::memory_order_relaxed); }
 
+int Registry::room() const { return kMaxObjects - size(); }
+
 Object* Registry::find(std::uintptr_t address) const {
   for (int id = size() - 1; id >= 0; --id) {
-    if (at(id).holds(address)) return &at(id);
+    if (address - ranges[id].begin < ranges[id].bytes) return &at(id);
   }
   return nullptr;
 }
 
-Object* Registry::find_file(const std::string& path) const {
-  for (int id = 0; id < size(); ++id) {
-    if (same_file(at(id).path, path)) return &at(id);
-  }
-  return nullptr;
+namespace {
+
+const std::vector<Object*>& no_objects() {
+  static const auto& none = *new std::vector<Object*>;
+  return none;
 }
 
-Object* Registry::find_map(const link_map* map) const {
-  for (int id = 0; id < size(); ++id) {
-    if (at(id).map == map) return &at(id);
-  }
-  return nullptr;
+}  // namespace
+
+const std::vector<Object*>& Registry::from_path(const std::string& path) const {
+  if (tables_ == nullptr) return no_objects();
+  const auto found = tables_->by_path.find(path);
+  return found != tables_->by_path.end() ? found->second : no_objects();
+}
+
+const std::vector<Object*>& Registry::from_file(const FileIdentity& file) const {
+  if (tables_ == nullptr) return no_objects();
+  const auto found = tables_->by_file.find({file.device, file.number});
+  return found != tables_->by_file.end() ? found->second : no_objects();
+}
+
+const std::vector<Object*>& Registry::originals() const {
+  return tables_ != nullptr ? tables_->originals : no_objects();
 }
 
 std::vector<Object*> interposers() {

@@ -12,17 +12,8 @@
 namespace clump::image {
 namespace {
 
-/// The objects that have to stay loaded while `object` is open: what it needs, and what its data has been
-/// bound to.
-std::vector<Object*> closure_of(Object& object) {
-  std::vector<Object*> all = with_needed(object);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    for (const std::int32_t target : all[i]->snapshot.targets) {
-      Object& bound = Registry::get().at(target);
-      if (bound.is_template && std::find(all.begin(), all.end(), &bound) == all.end()) all.push_back(&bound);
-    }
-  }
-  return all;
+void add_new(std::vector<Object*>& all, Object* object) {
+  if (std::find(all.begin(), all.end(), object) == all.end()) all.push_back(object);
 }
 
 }  // namespace
@@ -31,18 +22,15 @@ base::Status Plugins::open(const std::string& path, int flags, void** handle) {
   *handle = nullptr;
   const std::scoped_lock lock(image_.lock);
   if (path.empty()) {
-    *handle = hold(nullptr);
+    *handle = &hold(nullptr);
     return {};
   }
   Object* object = nullptr;
   if ((flags & RTLD_NOLOAD) != 0) {
-    const std::scoped_lock loading(loader_lock());
-    object = Registry::get().find_file(path);
+    object = find_open(path, image_);
     if (object == nullptr) return {};
-    const Instance* mine = image_.instance(*object);
-    if (object->is_template && (mine == nullptr || mine->opened == 0)) return {};
   } else {
-    CLUMP_TRY(load_library(path, flags, &object));
+    CLUMP_TRY(load_library(path, flags, image_, &object));
   }
   if (!object->is_private) {
     *handle = ld_open(object->map->l_name, flags);
@@ -53,20 +41,72 @@ base::Status Plugins::open(const std::string& path, int flags, void** handle) {
 }
 
 base::Status Plugins::open_private(Object& object, int flags, void** handle) {
-  const std::vector<Object*> closure = closure_of(object);
-  std::vector<Instance*> made;
-  CLUMP_TRY(image_.add(closure, &made));
-  for (const Instance* instance : made) reset_thread(*instance);
-  for (Instance* instance : made) instance->pinned = add_own_sentinels(*instance->object.map, image_);
-  for (const Object* member : closure) {
-    Instance* instance = image_.instance(*member);
-    if (instance == nullptr) continue;
-    ++instance->opened;
-    if (member == &object && (flags & RTLD_NODELETE) != 0) instance->pinned = true;
+  std::vector<Object*> closure;
+  const auto known = handles_.find(&object);
+  if (known == handles_.end()) {
+    CLUMP_TRY(make_copies(object, flags, &closure));
+    // Of a library that the program was linked to ld.so knows where its symbols are looked up only when it has
+    // been opened.
+    for (const Object* member : with_all_needed(object))
+      if (!member->is_template && member->map->l_name[0] != '\0') ld_open(member->map->l_name, RTLD_NOW | RTLD_NOLOAD);
+  } else {
+    closure = known->second->closure;
   }
-  *handle = hold(&object);
+  Handle& mine = hold(&object);
+  mine.closure = closure;
+  const bool keep = !mine.is_kept && (flags & RTLD_NODELETE) != 0;
+  mine.is_kept = mine.is_kept || keep;
+  for (const Object* member : closure) {
+    if (Instance* instance = image_.instance(*member)) instance->opened += keep ? 2 : 1;
+  }
   construct(object);
+  // Beyond the constructors: they do not find it yet, as with ld.so.
+  if ((flags & RTLD_GLOBAL) != 0) {
+    for (Object* member : with_needed(object))
+      if (member->is_template) add_new(globals_, member);
+  }
+  *handle = &mine;
   return {};
+}
+
+/// Makes the copies that the rank lacks of a library and of what it needs, each bound in the scope of this
+/// call. `closure` gets what has to stay loaded as long as the library.
+base::Status Plugins::make_copies(Object& object, int flags, std::vector<Object*>* closure) {
+  *closure = with_needed(object);
+  const Scope scope = scope_of(object, flags);
+  UniqueSymbols unique = unique_;
+  Image::Bindings bindings;
+  {
+    const std::scoped_lock loading(loader_lock());
+    for (Object* member : *closure) {
+      if (!member->is_template || member->is_program || image_.instance(*member) != nullptr) continue;
+      CLUMP_TRY(bind_copy(*member, scope, unique, &bindings[member]));
+    }
+  }
+  std::vector<Instance*> made;
+  CLUMP_TRY(image_.add(*closure, std::move(bindings), &made));
+  unique_ = std::move(unique);
+  made_.fetch_add(made.size(), std::memory_order_relaxed);
+  for (Instance* instance : made) {
+    instance->pinned = add_own_sentinels(*instance->object.map, image_);
+    opened_by_[&instance->object] = &object;
+    reset_thread(*instance);
+  }
+  for (std::size_t i = 0; i < closure->size(); ++i) {
+    const Instance* const instance = image_.instance(*(*closure)[i]);
+    if (instance == nullptr) continue;
+    for (Object* used : instance->binding.uses) add_new(*closure, used);
+  }
+  return {};
+}
+
+Scope Plugins::scope_of(Object& object, int flags) {
+  Scope scope;
+  if (image_.program->is_other()) scope.global = image_.program->objects;
+  for (Object* global : globals_) add_new(scope.global, global);
+  scope.local = with_all_needed(object);
+  scope.local_first = (flags & RTLD_DEEPBIND) != 0;
+  return scope;
 }
 
 void Plugins::construct(Object& object) {
@@ -81,9 +121,10 @@ void Plugins::construct(Object& object) {
 
 void Plugins::close(Handle& handle) {
   const std::scoped_lock lock(image_.lock);
-  Object* object = handle.object;
-  if (--handle.references == 0) handles_.erase(object);
-  if (object != nullptr) release(closure_of(*object));
+  if (handle.references == 0) return;  // one that is kept, closed too often
+  const std::vector<Object*> closure = handle.closure;
+  if (--handle.references == 0 && !handle.is_kept) handles_.erase(handle.object);
+  release(closure);
 }
 
 void Plugins::release(const std::vector<Object*>& closure) {
@@ -100,28 +141,38 @@ void Plugins::release(const std::vector<Object*>& closure) {
   }
   // A destructor may have left thread-local objects whose own destructors are in the library.
   for (Instance* instance : unused) {
-    if (!instance->pinned) image_.remove(*instance);
+    if (!instance->pinned) remove(*instance);
   }
 }
 
-void* Plugins::hold(Object* object) {
+void Plugins::remove(Instance& instance) {
+  Object* const object = &instance.object;
+  std::erase(globals_, object);
+  std::erase_if(unique_, [&](const auto& entry) { return entry.second == object; });
+  opened_by_.erase(object);
+  removed_.fetch_add(1, std::memory_order_relaxed);
+  image_.remove(instance);
+}
+
+std::vector<Object*> Plugins::globals() {
+  const std::scoped_lock lock(image_.lock);
+  return globals_;
+}
+
+std::vector<Object*> Plugins::local_scope(Object& object) {
+  const std::scoped_lock lock(image_.lock);
+  const auto opened = opened_by_.find(&object);
+  return with_all_needed(opened != opened_by_.end() ? *opened->second : object);
+}
+
+Handle& Plugins::hold(Object* object) {
   std::unique_ptr<Handle>& handle = handles_[object];
   if (handle == nullptr) {
     handle = std::make_unique<Handle>();
     handle->object = object;
-    // Of a library that the program was linked to ld.so knows where its symbols are looked up only when it
-    // has been opened.
-    if (object != nullptr && !object->is_template) ld_open(object->map->l_name, RTLD_NOW | RTLD_NOLOAD);
-    const Object& shown = object != nullptr ? *object : *image_.program->main;
-    const Instance* instance = image_.instance(shown);
-    const std::ptrdiff_t delta = instance != nullptr ? instance->delta : 0;
-    handle->map.l_addr = shown.map->l_addr + static_cast<std::uintptr_t>(delta);
-    handle->map.l_name = const_cast<char*>(object != nullptr ? shown.path.c_str() : "");
-    handle->map.l_ld = reinterpret_cast<ElfW(Dyn)*>(reinterpret_cast<std::uintptr_t>(shown.map->l_ld) +
-                                                    static_cast<std::uintptr_t>(delta));
   }
   ++handle->references;
-  return handle.get();
+  return *handle;
 }
 
 Handle* Plugins::find(const void* handle) {

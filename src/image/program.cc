@@ -82,7 +82,8 @@ const Rebinding& Program::rebinding(const Object& object) const {
 
 Rebinding Program::bind(const Object& object) const {
   Rebinding changed;
-  for_each_symbolic_word(object, [&](std::uintptr_t place, const char* name, std::uintptr_t addend) {
+  for_each_symbolic_word(object, [&](const SymbolicWord& found) {
+    const auto& [place, name, addend, number] = found;
     if (const std::uintptr_t own = defined_in(*main, name); own != 0) {
       changed.words.push_back({place, own + addend, main->id});
       return;
@@ -105,6 +106,16 @@ Rebinding Program::bind(const Object& object) const {
     // A shared library defines it and uses the main program's definition in place of its own, so all others
     // must use that, too.
   });
+  // What ld.so has not found when it loaded the library is in one that came later.
+  for (const Reference& reference : object.snapshot.references) {
+    if (reference.bound != Reference::kNothing) continue;
+    for (const Object* candidate : objects) {
+      const std::uintptr_t address = defined_in(*candidate, reference.word.name);
+      if (address == 0) continue;
+      changed.words.push_back({reference.word.place, address + reference.word.addend, candidate->id});
+      break;
+    }
+  }
   return changed;
 }
 

@@ -21,28 +21,15 @@ std::vector<Instance*> Image::instances() const {
   return all;
 }
 
-base::Status Image::add(const std::vector<Object*>& objects, std::vector<Instance*>* made) {
+base::Status Image::add(const std::vector<Object*>& objects, Bindings bindings,
+                        std::vector<Instance*>* made) {
   const std::scoped_lock hold(tables_);
-  const Registry& registry = Registry::get();
-  const auto count = static_cast<std::size_t>(registry.size());
-  if (instances_.size() < count) instances_.resize(count);
-  if (deltas_.size() < count) deltas_.resize(count);
-
   std::vector<Instance*> fresh;
-  std::vector<const Object*> wanted(objects.begin(), objects.end());
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const Object& object = *wanted[i];
-    const auto id = static_cast<std::size_t>(object.id);
-    if (!object.is_private || uses_original(object) || instances_[id] != nullptr) continue;
-    if (object.is_program && &object != program->main) continue;
-    instances_[id] = std::make_unique<Instance>(registry.at(object.id), *this);
-    CLUMP_TRY(reserve(*instances_[id]));
-    deltas_[id] = instances_[id]->delta;
-    fresh.push_back(instances_[id].get());
-    for (const std::int32_t target : object.snapshot.targets) wanted.push_back(&registry.at(target));
-    for (const Word& word : program->rebinding(object).words) wanted.push_back(&registry.at(word.object));
+  const base::Status status = make(objects, std::move(bindings), fresh);
+  if (!status.ok()) {
+    for (Instance* instance : fresh) forget(*instance);
+    return status;
   }
-  for (Instance* instance : fresh) CLUMP_TRY(fill(*instance));
   for (Instance* instance : fresh) {
     relocate(*instance);
     if (instance->needs_tls) with_tls_.push_back(instance);
@@ -51,12 +38,47 @@ base::Status Image::add(const std::vector<Object*>& objects, std::vector<Instanc
   return {};
 }
 
+/// Maps the copies. `fresh` gets them, those that fail as well.
+base::Status Image::make(const std::vector<Object*>& objects, Bindings bindings,
+                         std::vector<Instance*>& fresh) {
+  const Registry& registry = Registry::get();
+  const auto count = static_cast<std::size_t>(registry.size());
+  if (instances_.size() < count) instances_.resize(count);
+  if (deltas_.size() < count) deltas_.resize(count);
+
+  std::vector<const Object*> wanted(objects.begin(), objects.end());
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const Object& object = *wanted[i];
+    const auto id = static_cast<std::size_t>(object.id);
+    if (!object.is_private || uses_original(object) || instances_[id] != nullptr) continue;
+    if (object.is_program && &object != program->main) continue;
+    const auto bound = bindings.find(&object);
+    const bool is_bound = bound != bindings.end();
+    instances_[id] = std::make_unique<Instance>(registry.at(object.id), *this,
+                                                is_bound ? std::move(bound->second) : Binding());
+    fresh.push_back(instances_[id].get());
+    CLUMP_TRY(reserve(*instances_[id]));
+    deltas_[id] = instances_[id]->delta;
+    if (!is_bound) {
+      for (const std::int32_t target : object.snapshot.targets) wanted.push_back(&registry.at(target));
+    }
+    for (const Word& word : program->rebinding(object).words) wanted.push_back(&registry.at(word.object));
+  }
+  for (Instance* instance : fresh) CLUMP_TRY(fill(*instance));
+  return {};
+}
+
 void Image::remove(Instance& instance) {
   const std::scoped_lock hold(tables_);
-  const auto id = static_cast<std::size_t>(instance.object.id);
-  arena::release(instance.begin, instance.bytes);
   std::erase(with_tls_, &instance);
   std::erase(constructed, &instance);
+  forget(instance);
+}
+
+/// Unmaps a copy that is in no list but the table.
+void Image::forget(Instance& instance) {
+  const auto id = static_cast<std::size_t>(instance.object.id);
+  if (instance.begin != 0) arena::release(instance.begin, instance.bytes);
   deltas_[id] = 0;
   instances_[id] = nullptr;
 }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -38,9 +39,12 @@ class Image {
   /// The rank's copy of an object; null if it has none, as for shared objects and for the native rank's
   /// originals.
   Instance* instance(const Object& object) const;
+  /// How copies of plugins are bound, for those that the rank does not have yet.
+  using Bindings = std::map<const Object*, Binding>;
   /// Makes copies of those objects of which it has none yet, and of all private objects that their data
-  /// points into. `made`, if given, gets the new ones. Runs none of their code.
-  base::Status add(const std::vector<Object*>& objects, std::vector<Instance*>* made);
+  /// points into: for those that `bindings` has, these must be among `objects` or be there. `made`, if given,
+  /// gets the new ones. Runs none of their code. On failure it has made none.
+  base::Status add(const std::vector<Object*>& objects, Bindings bindings, std::vector<Instance*>* made);
   /// Unmaps a copy.
   void remove(Instance& instance);
 
@@ -84,6 +88,8 @@ class Image {
 
  private:
   void* variable_for(void* original);
+  base::Status make(const std::vector<Object*>& objects, Bindings bindings, std::vector<Instance*>& fresh);
+  void forget(Instance& instance);
 
   fiber::Identity* identity_;
   bool native_;

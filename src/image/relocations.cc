@@ -94,19 +94,41 @@ void for_each_copied_variable(const Object& object,
   }
 }
 
-void for_each_symbolic_word(const Object& object,
-                            const std::function<void(std::uintptr_t, const char*, std::uintptr_t)>& found) {
+namespace {
+
+/// Calls `found` with each relocation that names a symbol other objects may define, and the word it fills.
+template <typename Called>
+void for_each_named(const Object& object, Called found) {
   for (const auto& relocations : {object.dynamic.relocations, object.dynamic.plt_relocations}) {
     for (const ElfW(Rela) & relocation : relocations) {
-      if (arch::effect_of(static_cast<std::uint32_t>(ELF64_R_TYPE(relocation.r_info))) !=
-          arch::Effect::kAddress)
-        continue;
-      const ElfW(Sym)& symbol = object.dynamic.symbols[ELF64_R_SYM(relocation.r_info)];
+      const auto number = static_cast<std::uint32_t>(ELF64_R_SYM(relocation.r_info));
+      const ElfW(Sym)& symbol = object.dynamic.symbols[number];
       if (symbol.st_name == 0 || ELF64_ST_BIND(symbol.st_info) == STB_LOCAL) continue;
-      found(object.dynamic.base + relocation.r_offset, object.dynamic.name_of(symbol),
-            static_cast<std::uintptr_t>(relocation.r_addend));
+      found(static_cast<std::uint32_t>(ELF64_R_TYPE(relocation.r_info)),
+            SymbolicWord{object.dynamic.base + relocation.r_offset, object.dynamic.name_of(symbol),
+                         static_cast<std::uintptr_t>(relocation.r_addend), number});
     }
   }
+}
+
+}  // namespace
+
+void for_each_symbolic_word(const Object& object, const std::function<void(const SymbolicWord&)>& found) {
+  for_each_named(object, [&](std::uint32_t type, const SymbolicWord& word) {
+    if (arch::effect_of(type) == arch::Effect::kAddress) found(word);
+  });
+}
+
+void for_each_tls_word(const Object& object, const std::function<void(const SymbolicWord&, TlsPart)>& found) {
+  for_each_named(object, [&](std::uint32_t type, const SymbolicWord& word) {
+    if (type == arch::kTlsModule) {
+      found(word, TlsPart::kModule);
+    } else if (type == arch::kTlsOffset) {
+      found(word, TlsPart::kOffset);
+    } else if (arch::effect_of(type) == arch::Effect::kOther) {
+      found(word, TlsPart::kOther);
+    }
+  });
 }
 
 base::Status repeat_copies(const Object& object) {

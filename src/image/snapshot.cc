@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -45,6 +47,14 @@ const Object* owner_of(const Object& from, std::uintptr_t address) {
   return found != nullptr && found->is_private ? found : nullptr;
 }
 
+/// Whether the file of one more object may stay open: a quarter of the descriptors that the process may have
+/// is for these. By the only thread, at the start.
+bool may_keep_one_more() {
+  static rlim_t kept = 0;
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_NOFILE, &limit) != 0 || ++kept <= limit.rlim_cur / 4;
+}
+
 }  // namespace
 
 int move_up(int fd) {
@@ -56,13 +66,30 @@ int move_up(int fd) {
   return high;
 }
 
+base::Status open_file(const Object& object, int* descriptor) {
+  *descriptor = open(object.path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (*descriptor < 0)
+    return base::fail(MPI_ERR_SPAWN, "cannot open {}: {}", object.path, base::why_refused("open", errno));
+  struct stat info {};
+  if (object.file.number == 0) return {};  // there was nothing to tell it by
+  if (fstat(*descriptor, &info) == 0 && FileIdentity(info).same_version(object.file)) return {};
+  close(*descriptor);
+  return base::fail(MPI_ERR_ARG,
+                    "{} has been replaced by another version since it was loaded: open it again, when "
+                    "nothing writes it any more",
+                    object.path);
+}
+
 base::Status Snapshot::take(Object& object) {
   sort_words(object);
+  if (object.is_template) list_references(object);
   list_code(object);
-  file = open(object.path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0)
-    return base::fail(MPI_ERR_SPAWN, "cannot open {}: {}", object.path, base::why_refused("open", errno));
-  file = move_up(file);
+  if (!object.is_template && may_keep_one_more()) {
+    file = open(object.path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+      return base::fail(MPI_ERR_SPAWN, "cannot open {}: {}", object.path, base::why_refused("open", errno));
+    file = move_up(file);
+  }
   CLUMP_TRY(store_data(object));
   taken_ = true;
   return {};
@@ -106,6 +133,18 @@ void Snapshot::sort_words(const Object& object) {
   targets.assign(distinct.begin(), distinct.end());
 }
 
+void Snapshot::list_references(const Object& object) {
+  for_each_symbolic_word(object, [&](const SymbolicWord& word) {
+    if (ELF64_ST_VISIBILITY(object.dynamic.symbols[word.number].st_other) != STV_DEFAULT) return;
+    std::uintptr_t address = 0;
+    std::memcpy(&address, reinterpret_cast<const void*>(word.place), sizeof address);
+    if (address == word.addend) return references.push_back({word, Reference::kNothing});
+    // What was loaded at the start comes first in all scopes.
+    const Object* const bound = Registry::get().find(address - word.addend);
+    if (bound != nullptr && bound->is_template) references.push_back({word, bound->id});
+  });
+}
+
 void Snapshot::list_code(const Object& object) {
   for (const ElfW(Phdr) & segment : object.segments) {
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) != 0 || segment.p_filesz == 0) continue;
@@ -145,11 +184,13 @@ base::Status Snapshot::store_data(const Object& object) {
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) == 0) continue;
     const std::uintptr_t begin = object.dynamic.base + segment.p_vaddr;
     const std::uintptr_t from_file = page_up(begin + segment.p_filesz);
+    // Some systems allow no code in a memory file.
+    const bool may_map = (segment.p_flags & PF_X) == 0;
     for (std::uintptr_t page = page_down(begin); page < from_file; page += kPage) {
       if (with_words.count(page) != 0) {
         add_page(page, false);
       } else if (!is_zero(page)) {
-        add_page(page, true);
+        add_page(page, may_map);
       }
     }
     // Beyond the contents of the file all bytes are zero, except what ld.so has written. So not every page
@@ -170,12 +211,16 @@ base::Status Snapshot::store_data(const Object& object) {
 
   const int fd = base::memory_file("clump-snapshot");
   if (fd < 0 || !base::set_size(fd, stored_bytes)) {
-    return base::fail(MPI_ERR_SPAWN, "cannot make a memory file of {} bytes: {}", stored_bytes,
-                      base::why_refused(fd < 0 ? "memfd_create" : "ftruncate", errno));
+    const std::string why = base::why_refused(fd < 0 ? "memfd_create" : "ftruncate", errno);
+    if (fd >= 0) close(fd);
+    return base::fail(MPI_ERR_SPAWN, "cannot make a memory file of {} bytes: {}", stored_bytes, why);
   }
   void* map = mmap(nullptr, stored_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  if (map == MAP_FAILED)
-    return base::fail(MPI_ERR_SPAWN, "cannot map a memory file: {}", base::why_refused("mmap", errno));
+  if (map == MAP_FAILED) {
+    const std::string why = base::why_refused("mmap", errno);
+    close(fd);
+    return base::fail(MPI_ERR_SPAWN, "cannot map a memory file: {}", why);
+  }
   for (const DataPart& part : data) {
     std::memcpy(static_cast<std::byte*>(map) + part.stored_at, reinterpret_cast<const void*>(part.begin),
                 part.bytes);

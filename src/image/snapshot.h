@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "image/relocations.h"
 
 namespace clump::image {
 
@@ -25,6 +26,14 @@ struct Word {
 struct VariableWord {
   std::uintptr_t place = 0;
   int variable = 0;  ///< see variables.h
+};
+
+/// A word of a template whose symbol ld.so has found in a template, or nowhere. Other ranks may have other
+/// libraries open, so each copy is bound by what its rank has open (binding.h).
+struct Reference {
+  SymbolicWord word;
+  std::int32_t bound = kNothing;  ///< number of the object to which ld.so has bound it
+  static constexpr std::int32_t kNothing = -1;
 };
 
 /// A range of the file that a copy maps unchanged: code and constants.
@@ -47,12 +56,15 @@ struct DataPart {
 /// ones do not come across it.
 int move_up(int fd);
 
+/// Opens the file of an object anew. MPI_ERR_ARG if another version is at its path by now.
+base::Status open_file(const Object& object, int* descriptor);
+
 class Snapshot {
  public:
   bool taken() const { return taken_; }
 
   /// Takes the snapshot of an object from its memory. Before any of its constructors runs, when all private
-  /// objects are known.
+  /// objects are known. Of a template with the loader's lock held.
   base::Status take(Object& object);
 
   /// Reads the bytes [from, from + bytes) as they were when the snapshot was taken. Constants are read from
@@ -64,17 +76,21 @@ class Snapshot {
   std::vector<VariableWord> variable_words;
   /// The words of the initial thread-local data; their places are relative to its beginning.
   std::vector<Word> tls_words;
+  std::vector<Reference> references;  ///< of templates only
   std::vector<CodePart> code;
   std::vector<DataPart> data;
   /// The objects that `words` point into, each once; it may include the object itself.
   std::vector<std::int32_t> targets;
-  int file = -1;                      ///< the object's file, from which `code` is mapped
+  /// The file from which `code` is mapped, if it is kept open: not that of a template, which ranks open by
+  /// its path, and not where the process has no more descriptors. -1: open_file() opens it.
+  int file = -1;
   int store = -1;                     ///< memfd from which mapped data parts are mapped
   const std::byte* stored = nullptr;  ///< the store's bytes
   std::size_t stored_bytes = 0;
 
  private:
   void sort_words(const Object& object);
+  void list_references(const Object& object);
   void list_code(const Object& object);
   base::Status store_data(const Object& object);
   bool taken_ = false;

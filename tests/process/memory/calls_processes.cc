@@ -78,6 +78,7 @@ const Row kRows[] = {
     {"dl_iterate_phdr", [] { dl_iterate_phdr(stop_at_first, nullptr); }},
     {"_dl_find_object", [] { _dl_find_object(name, &object); }},
     {"dlopen", nullptr, "allocates in ld.so"},
+    {"dlmopen", nullptr, "allocates in ld.so"},
     {"dlclose", nullptr, "allocates in ld.so"},
     {"dlinfo", nullptr, "needs a handle"},
     // Numbers of processes.

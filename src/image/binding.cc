@@ -1,0 +1,203 @@
+#include "image/binding.h"
+
+#include <elf.h>
+#include <link.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "image/objects.h"
+#include "image/symbols.h"
+
+namespace clump::image {
+namespace {
+
+struct Definition {
+  Object* object = nullptr;
+  const ElfW(Sym) * symbol = nullptr;
+};
+
+/// Whether the library's own definitions come before all others (ld -Bsymbolic).
+bool is_symbolic(const Object& object) {
+  for (const ElfW(Dyn)* entry = object.map->l_ld; entry->d_tag != DT_NULL; ++entry) {
+    if (entry->d_tag == DT_SYMBOLIC) return true;
+    if (entry->d_tag == DT_FLAGS && (entry->d_un.d_val & DF_SYMBOLIC) != 0) return true;
+  }
+  return false;
+}
+
+/// The table in an object's dynamic section whose address has that tag; null if there is none.
+template <typename T>
+const T* table_of(const Object& object, ElfW(Sxword) tag) {
+  for (const ElfW(Dyn)* entry = object.map->l_ld; entry->d_tag != DT_NULL; ++entry) {
+    if (entry->d_tag != tag) continue;
+    // ld.so has made some of these absolute.
+    const std::uintptr_t address = entry->d_un.d_ptr;
+    return reinterpret_cast<const T*>(address < object.map->l_addr ? address + object.map->l_addr : address);
+  }
+  return nullptr;
+}
+
+/// The entry of a table of versions after this one; null after the last.
+template <typename T>
+const T* entry_after(const T* entry, std::uint32_t distance) {
+  return distance != 0 ? reinterpret_cast<const T*>(reinterpret_cast<const std::byte*>(entry) + distance)
+                       : nullptr;
+}
+
+/// The version of a symbol, which it has or which it asks for; null if there is none.
+const char* version_of(const Object& object, std::size_t number) {
+  if (object.dynamic.versions == nullptr) return nullptr;
+  const unsigned index = object.dynamic.versions[number] & 0x7fffU;
+  if (index <= VER_NDX_GLOBAL) return nullptr;
+  const auto* defined = table_of<ElfW(Verdef)>(object, DT_VERDEF);
+  for (; defined != nullptr; defined = entry_after(defined, defined->vd_next)) {
+    if ((defined->vd_ndx & 0x7fffU) != index) continue;
+    const auto* const name =
+        reinterpret_cast<const ElfW(Verdaux)*>(reinterpret_cast<const std::byte*>(defined) + defined->vd_aux);
+    return object.dynamic.strings + name->vda_name;
+  }
+  const auto* needed = table_of<ElfW(Verneed)>(object, DT_VERNEED);
+  for (; needed != nullptr; needed = entry_after(needed, needed->vn_next)) {
+    const auto* one =
+        reinterpret_cast<const ElfW(Vernaux)*>(reinterpret_cast<const std::byte*>(needed) + needed->vn_aux);
+    for (; one != nullptr; one = entry_after(one, one->vna_next))
+      if ((one->vna_other & 0x7fffU) == index) return object.dynamic.strings + one->vna_name;
+  }
+  return nullptr;
+}
+
+class Binder {
+ public:
+  Binder(const Object& object, const Scope& scope, UniqueSymbols& unique, Binding& binding)
+      : object_(object), scope_(scope), unique_(unique), binding_(binding), symbolic_(is_symbolic(object)) {}
+
+  base::Status run() {
+    for (const Reference& reference : object_.snapshot.references) CLUMP_TRY(bind(reference));
+    if (scope_.local_first) bind_deeply();
+    base::Status bound;
+    for_each_tls_word(object_, [&](const SymbolicWord& word, TlsPart part) {
+      if (bound.ok()) bound = bind_tls(word, part);
+    });
+    return bound;
+  }
+
+ private:
+  /// Whether a definition has the version that the word asks for.
+  bool fits(const Object& candidate, const ElfW(Sym) & symbol, const SymbolicWord& word) const {
+    if (candidate.dynamic.versions == nullptr) return true;
+    const char* const wanted = version_of(object_, word.number);
+    const char* const has =
+        version_of(candidate, static_cast<std::size_t>(&symbol - candidate.dynamic.symbols));
+    return wanted == nullptr || has == nullptr || std::strcmp(wanted, has) == 0;
+  }
+
+  /// `bound`: the number of the object in which ld.so has found the version that is asked for.
+  Definition find_in(const std::vector<Object*>& objects, const SymbolicWord& word,
+                     std::int32_t bound = Reference::kNothing) const {
+    for (Object* const candidate : objects) {
+      const ElfW(Sym)* const symbol = candidate->dynamic.find(word.name);
+      if (symbol != nullptr && (candidate->id == bound || fits(*candidate, *symbol, word)))
+        return {candidate, symbol};
+    }
+    return {};
+  }
+
+  /// The definition that the rank's scope has; of a unique symbol, the one that the rank uses already.
+  Definition find(const SymbolicWord& word, std::int32_t bound = Reference::kNothing) {
+    Definition found;
+    if (symbolic_)
+      if (const ElfW(Sym)* const own = object_.dynamic.find(word.name))
+        found = {&Registry::get().at(object_.id), own};
+    const auto& first = scope_.local_first ? scope_.local : scope_.global;
+    const auto& second = scope_.local_first ? scope_.global : scope_.local;
+    if (found.object == nullptr) found = find_in(first, word, bound);
+    if (found.object == nullptr) found = find_in(second, word, bound);
+    if (found.object == nullptr || ELF64_ST_BIND(found.symbol->st_info) != STB_GNU_UNIQUE) return found;
+    const auto [at, fresh] = unique_.try_emplace(word.name, found.object);
+    return fresh ? found : Definition{at->second, at->second->dynamic.find(word.name)};
+  }
+
+  base::Status undefined(const SymbolicWord& word) const {
+    return base::fail(MPI_ERR_ARG, "{}: undefined symbol: {}", object_.path, word.name);
+  }
+
+  bool is_required(const SymbolicWord& word) const {
+    return word.number < object_.required.size() && object_.required[word.number];
+  }
+
+  void note_use(Object& used) {
+    if (used.is_template && &used != &object_ &&
+        std::find(binding_.uses.begin(), binding_.uses.end(), &used) == binding_.uses.end())
+      binding_.uses.push_back(&used);
+  }
+
+  void set(const SymbolicWord& word, const Definition& found) {
+    const auto address = reinterpret_cast<std::uintptr_t>(address_of(found.object->dynamic, *found.symbol));
+    if (found.object->is_private) {
+      binding_.words.push_back({word.place, address + word.addend, found.object->id});
+    } else {
+      binding_.values.push_back({word.place, address + word.addend});
+    }
+  }
+
+  base::Status bind(const Reference& reference) {
+    const SymbolicWord& word = reference.word;
+    const Definition found = find(word, reference.bound);
+    if (found.object == nullptr) {
+      if (is_required(word)) return undefined(word);
+      if (reference.bound != Reference::kNothing) binding_.values.push_back({word.place, word.addend});
+      return {};
+    }
+    note_use(*found.object);
+    if (found.object->id != reference.bound) set(word, found);
+    return {};
+  }
+
+  /// RTLD_DEEPBIND: what the library and those that it needs define comes before what was loaded at the
+  /// start.
+  void bind_deeply() {
+    for_each_symbolic_word(object_, [&](const SymbolicWord& word) {
+      std::uintptr_t address = 0;
+      std::memcpy(&address, reinterpret_cast<const void*>(word.place), sizeof address);
+      const Object* const bound = Registry::get().find(address - word.addend);
+      if (bound == nullptr || bound->is_template) return;  // among the references, or not of a library
+      const Definition found = find_in(scope_.local, word);
+      if (found.object == nullptr || !found.object->is_template) return;
+      note_use(*found.object);
+      set(word, found);
+    });
+  }
+
+  base::Status bind_tls(const SymbolicWord& word, TlsPart part) {
+    const ElfW(Sym)& symbol = object_.dynamic.symbols[word.number];
+    if (ELF64_ST_TYPE(symbol.st_info) != STT_TLS || ELF64_ST_VISIBILITY(symbol.st_other) != STV_DEFAULT)
+      return {};
+    const Definition found = find(word);
+    if (found.object == nullptr) {
+      // What was loaded at the start may have it, as the C library has errno.
+      const bool defined = find_in(Registry::get().originals(), word).object != nullptr;
+      return !defined && is_required(word) ? undefined(word) : base::Status{};
+    }
+    if (find_in(Registry::get().originals(), word).object != nullptr) return {};
+    note_use(*found.object);
+    if (part == TlsPart::kModule) binding_.values.push_back({word.place, found.object->tls_module});
+    if (part == TlsPart::kOffset)
+      binding_.values.push_back({word.place, found.symbol->st_value + word.addend});
+    return {};
+  }
+
+  const Object& object_;
+  const Scope& scope_;
+  UniqueSymbols& unique_;
+  Binding& binding_;
+  bool symbolic_;
+};
+
+}  // namespace
+
+base::Status bind_copy(const Object& object, const Scope& scope, UniqueSymbols& unique, Binding* binding) {
+  return Binder(object, scope, unique, *binding).run();
+}
+
+}  // namespace clump::image

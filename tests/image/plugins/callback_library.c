@@ -1,0 +1,3 @@
+/* A library that uses what its program defines. */
+int callback(void);
+int call_back(void) { return callback(); }

@@ -1,0 +1,2 @@
+int counted;
+int count(void) { return ++counted; }

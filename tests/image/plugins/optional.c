@@ -1,0 +1,1 @@
+int optional(void) { return 1; }

@@ -1,0 +1,2 @@
+int number;
+int count(void) { return ++number; }
