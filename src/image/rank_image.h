@@ -136,6 +136,15 @@ std::FILE* reopen_input(const char* path, const char* mode);
 
 /// Makes the rank's `stdout` and `stderr`: libc_stdout.cc. Before its constructors run.
 void begin_standard_output(Image& image);
+// libc_streams.cc
+
+enum class Streams : std::uint8_t { kAll, kLineBuffered };
+/// What to do about a stream that another thread of the rank uses at this moment.
+enum class WhileBusy : std::uint8_t { kWait, kGoOn };
+/// Writes what the streams that the calling rank has opened still hold: 0, or EOF. It leaves other ranks'
+/// streams and input alone. `stdout` and `stderr` are not among them: output.h.
+int flush_streams(Streams which, WhileBusy while_busy);
+
 /// The calling rank's `stdout`, as the program has set it.
 std::FILE* own_stdout();
 

@@ -3,6 +3,7 @@
 #include <libintl.h>
 #include <mqueue.h>
 #include <pty.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -55,6 +56,12 @@ const Row kRows[] = {
     {"closedir", nullptr, kFile},
     {"setmntent", nullptr, kFile},
     {"endmntent", nullptr, kFile},
+    {"fopencookie", nullptr, kFile},
+    {"fmemopen", nullptr, kFile},
+    {"open_memstream", nullptr, kFile},
+    {"open_wmemstream", nullptr, kFile},
+    {"_flushlbf", [] { _flushlbf(); }},
+    {"fcloseall", nullptr, "makes the streams of the process unbuffered"},
     {"epoll_create", [] { close_made(epoll_create(0)); }},
     {"epoll_create1", [] { close_made(epoll_create1(-1)); }},
     {"eventfd", [] { close_made(eventfd(0, -1)); }},
