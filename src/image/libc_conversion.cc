@@ -15,7 +15,7 @@
 namespace clump::image {
 
 struct ConversionState {
-  char digits[512] = {};
+  char digits[5120] = {};  // of the largest long double
   char base64[8] = {};
   hsearch_data table{};
 };

@@ -86,6 +86,8 @@ const Row kRows[] = {
     {"bindtextdomain", [] { bindtextdomain("", "/"); }},
     {"bind_textdomain_codeset", [] { bind_textdomain_codeset("", "C"); }},
     {"strftime_l", nullptr, "needs a locale, whose making allocates"},
+    {"wcsftime_l", nullptr, "needs a locale, whose making allocates"},
+    {"strptime_l", nullptr, "needs a locale, whose making allocates"},
     {"wcsftime",
      [] {
        const tm epoch{};
