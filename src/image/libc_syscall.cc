@@ -35,6 +35,7 @@
 #include "image/signal_state.h"
 #include "image/standard.h"
 #include "image/symbols.h"
+#include "image/syscall_waits.h"
 
 // Older headers of the C library do not have them.
 extern "C" {
@@ -486,6 +487,9 @@ long call_kernel(long number, long a, long b, long c, long d, long e, long f) {
   if (is_about_signals(number) && signals::is_ours() && image_at(__builtin_return_address(0)) != nullptr)
       [[unlikely]]
     return call_for_signals(number, a, b, c, d);
+  if (is_about_waits_or_limits(number) && records_children() &&
+      image_at(__builtin_return_address(0)) != nullptr) [[unlikely]]
+    return call_for_waits_or_limits(number, {a, b, c, d, e, f});
   if (is_about_process_ids(number) && captured() && image_at(__builtin_return_address(0)) != nullptr)
       [[unlikely]]
     return call_for_process_ids(number, a, b, c, d);
