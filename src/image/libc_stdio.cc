@@ -81,7 +81,7 @@ CLUMP_HOST_API ssize_t writev(int descriptor, const iovec* parts, int count) {
   return write_to(descriptor, place, all);
 }
 
-CLUMP_HOST_API int vdprintf(int descriptor, const char* format, va_list arguments) noexcept {
+CLUMP_HOST_API int vdprintf(int descriptor, const char* format, va_list arguments) {
   static constinit Hidden<int(int, const char*, va_list)> real{"vdprintf"};
   const Place place = standard::place_of(descriptor);
   if (place.stream <= 0) {
@@ -96,7 +96,7 @@ CLUMP_HOST_API int vdprintf(int descriptor, const char* format, va_list argument
   return good ? length : -1;
 }
 
-CLUMP_HOST_API int dprintf(int descriptor, const char* format, ...) noexcept {
+CLUMP_HOST_API int dprintf(int descriptor, const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
   const int length = vdprintf(descriptor, format, arguments);
@@ -105,11 +105,11 @@ CLUMP_HOST_API int dprintf(int descriptor, const char* format, ...) noexcept {
 }
 
 /// What the two above become with -D_FORTIFY_SOURCE.
-CLUMP_HOST_API int __vdprintf_chk(int descriptor, int, const char* format, va_list arguments) noexcept {
+CLUMP_HOST_API int __vdprintf_chk(int descriptor, int, const char* format, va_list arguments) {
   return vdprintf(descriptor, format, arguments);
 }
 
-CLUMP_HOST_API int __dprintf_chk(int descriptor, int, const char* format, ...) noexcept {
+CLUMP_HOST_API int __dprintf_chk(int descriptor, int, const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
   const int length = vdprintf(descriptor, format, arguments);

@@ -40,7 +40,7 @@
 // Older headers of the C library do not have them.
 extern "C" {
 int pidfd_open(pid_t process, unsigned flags) noexcept;
-int pidfd_send_signal(int descriptor, int number, siginfo_t* info, unsigned flags) noexcept;
+int pidfd_send_signal(int descriptor, int number, siginfo_t* info, unsigned flags);
 }
 
 namespace clump::image {

@@ -109,7 +109,7 @@ std::chrono::nanoseconds time_of(const Thread& thread) {
 
 }  // namespace
 
-Guard::Guard() noexcept {
+Guard::Guard() {
   constexpr Set kAll = ~kFaults;
   const int error = errno;
   ::syscall(SYS_rt_sigprocmask, SIG_BLOCK, &kAll, &before_, sizeof before_);
@@ -117,7 +117,7 @@ Guard::Guard() noexcept {
   lock.lock();
 }
 
-Guard::~Guard() {
+Guard::~Guard() noexcept(false) {
   lock.unlock();
   const int error = errno;
   ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before_, nullptr, sizeof before_);
@@ -128,7 +128,9 @@ Thread& mine_as_it_is() { return own; }
 
 Thread& mine() {
   fiber::Identity* const rank = fiber::identity();
-  if (own.rank == nullptr && rank != nullptr) begin_thread();
+  // Destructors of thread-local objects and of keys run when the thread has left the list: its memory is gone
+  // soon.
+  if (own.rank == nullptr && rank != nullptr && !own.has_ended) begin_thread();
   return own;
 }
 
@@ -240,6 +242,7 @@ void end_thread() noexcept {
   if (own.next != nullptr) own.next->previous = own.previous;
   (own.previous != nullptr ? own.previous->next : state.threads) = own.next;
   own.rank = nullptr;
+  own.has_ended = true;
   if (state.table == nullptr) return;
   for (Pending& place : state.table->places)
     if (place.to == &own) place = {};

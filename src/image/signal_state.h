@@ -75,7 +75,8 @@ struct Thread {
   std::atomic<const SignalState*> directory{nullptr};
   const fiber::ProcessorTime* processor_time = nullptr;  ///< a fiber's
   std::uint64_t handled = 0;                             ///< how many handlers have begun
-  stack_t stack{nullptr, SS_DISABLE, 0};                 ///< what a fiber has set with sigaltstack()
+  bool has_ended = false;  ///< end_thread() was called: what the thread still does is not in the list
+  stack_t stack{nullptr, SS_DISABLE, 0};  ///< what a fiber has set with sigaltstack()
 };
 /// The calling thread's Thread; put into the list if the thread belongs to a rank.
 Thread& mine();
@@ -135,8 +136,9 @@ Table* first_table() noexcept;
 /// wait, and must not call a function that may take the Guard.
 class Guard {
  public:
-  Guard() noexcept;
-  ~Guard();
+  // Signals interrupt the thread here, before and after; a handler may end the thread.
+  Guard();
+  ~Guard() noexcept(false);
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
 
