@@ -202,6 +202,29 @@ class Numbers {
   Memory<int, 16> values_;
 };
 
+/// Error codes that the call gives, at most `count`. Null is MPI_ERRCODES_IGNORE in all ABIs.
+class OutCodes {
+ public:
+  OutCodes(int* codes, int count)
+      : to_(codes), count_(codes != nullptr && count > 0 ? count : 0), values_(count_) {
+    if (values_.data() == nullptr) count_ = 0;
+    for (int i = 0; i < count_; ++i) values_[i] = kUntouched;
+  }
+  OutCodes(const OutCodes&) = delete;
+  OutCodes& operator=(const OutCodes&) = delete;
+  ~OutCodes() {
+    for (int i = 0; i < count_; ++i) {
+      if (values_[i] != kUntouched) to_[i] = program_code(values_[i]);
+    }
+  }
+  operator int*() { return count_ > 0 ? values_.data() : MPI_ERRCODES_IGNORE; }  // NOLINT: for arguments
+
+ private:
+  int* to_;
+  int count_;
+  Memory<int, 16> values_;
+};
+
 /// The address that MPI_Buffer_detach and its kin give: `place` is that of a pointer.
 class OutBuffer {
  public:

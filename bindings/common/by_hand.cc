@@ -16,7 +16,15 @@ int no_room() { return program_code(abi::Comm_call_errhandler()(MPI_COMM_SELF, M
 
 /// Values of predefined attributes that mean something else here. They are the rank's, and stay where they
 /// are.
-int host_value, io_value, last_code_value, flavor_value, model_value;
+int host_value, io_value, last_code_value;
+
+/// The same of windows, whose values differ: a place for each of a family's constants.
+int constants[] = {0, 1, 2, 3, 4};
+constexpr int kConstants = sizeof constants / sizeof constants[0];
+
+void give_constant(void* attribute_val, int value) {
+  if (value >= 0 && value < kConstants) *static_cast<int**>(attribute_val) = &constants[value];
+}
 
 void give(void* attribute_val, int* place, int value) {
   *place = value;
@@ -38,10 +46,18 @@ int get_comm_attribute(Comm comm, int keyval, void* attribute_val, int* flag,
   return MPI_SUCCESS;
 }
 
+/// Values of a freed key may stay for long: nothing tells when its functions are called no more.
 template <typename Handle>
 Key<Handle>* key_of(typename Key<Handle>::Copy copy, typename Key<Handle>::Delete destroy,
                     void* extra_state) {
-  return kept(Key<Handle>{copy, destroy, extra_state});
+  static constinit KeptOnce<Key<Handle>> keys;
+  return keys.copy_of({copy, destroy, extra_state});
+}
+
+/// The program's code of a call that was given `state`, which it uses only if it succeeds.
+int code_of(int code, void* state) {
+  if (code != MPI_SUCCESS) std::free(state);
+  return program_code(code);
 }
 
 struct Grequest {
@@ -212,8 +228,8 @@ CLUMP_ENTRY(int, MPI_Win_get_attr, (Win win, int keyval, void* attribute_val, in
   const int code = abi::Win_get_attr()(standard(win), key, attribute_val, flag);
   if (code != MPI_SUCCESS || *flag == 0) return program_code(code);
   const auto value = [&] { return **static_cast<int**>(attribute_val); };
-  if (key == MPI_WIN_CREATE_FLAVOR) give(attribute_val, &flavor_value, program(kFlavor, value()));
-  if (key == MPI_WIN_MODEL) give(attribute_val, &model_value, program(kModel, value()));
+  if (key == MPI_WIN_CREATE_FLAVOR) give_constant(attribute_val, program(kFlavor, value()));
+  if (key == MPI_WIN_MODEL) give_constant(attribute_val, program(kModel, value()));
   return MPI_SUCCESS;
 }
 
@@ -243,8 +259,9 @@ CLUMP_ENTRY(int, MPI_Grequest_start,
     return standard_code(known.cancel(known.extra_state, complete));
   };
   const bool is_whole = query != nullptr && release != nullptr && cancel != nullptr;
-  return program_code(abi::Grequest_start()(is_whole ? +query_it : nullptr, is_whole ? +release_it : nullptr,
-                                            is_whole ? +cancel_it : nullptr, own, Out<Request>(request)));
+  return code_of(abi::Grequest_start()(is_whole ? +query_it : nullptr, is_whole ? +release_it : nullptr,
+                                       is_whole ? +cancel_it : nullptr, own, Out<Request>(request)),
+                 own);
 }
 
 CLUMP_ENTRY(int, MPI_Register_datarep,
@@ -252,19 +269,21 @@ CLUMP_ENTRY(int, MPI_Register_datarep,
              decltype(Datarep::extent) extent, void* extra_state)) {
   Datarep* const own = kept(Datarep{extent, read, write, nullptr, nullptr, extra_state});
   if (own == nullptr) return no_room();
-  return program_code(abi::Register_datarep()(name, read != nullptr ? convert<&Datarep::read, int> : nullptr,
-                                              write != nullptr ? convert<&Datarep::write, int> : nullptr,
-                                              extent != nullptr ? extent_of_datarep : nullptr, own));
+  return code_of(abi::Register_datarep()(name, read != nullptr ? convert<&Datarep::read, int> : nullptr,
+                                         write != nullptr ? convert<&Datarep::write, int> : nullptr,
+                                         extent != nullptr ? extent_of_datarep : nullptr, own),
+                 own);
 }
 CLUMP_ENTRY(int, MPI_Register_datarep_c,
             (const char* name, decltype(Datarep::read_large) read, decltype(Datarep::write_large) write,
              decltype(Datarep::extent) extent, void* extra_state)) {
   Datarep* const own = kept(Datarep{extent, nullptr, nullptr, read, write, extra_state});
   if (own == nullptr) return no_room();
-  return program_code(
+  return code_of(
       abi::Register_datarep_c()(name, read != nullptr ? convert<&Datarep::read_large, MPI_Count> : nullptr,
                                 write != nullptr ? convert<&Datarep::write_large, MPI_Count> : nullptr,
-                                extent != nullptr ? extent_of_datarep : nullptr, own));
+                                extent != nullptr ? extent_of_datarep : nullptr, own),
+      own);
 }
 
 // Datatypes and groups.

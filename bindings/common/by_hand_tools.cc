@@ -1,8 +1,11 @@
 // Functions of the tool information interface that are handed objects or functions (MPI-5.0 chapter 15). Its
 // handles are addresses in both ABIs.
+#include <utility>
+
 #include "abi_library.h"
 #include "callbacks.h"
 #include "entry.h"
+#include "pool.h"
 
 using namespace clump::facade;  // NOLINT: the functions below are of no namespace
 
@@ -93,9 +96,8 @@ struct FreeCallback {
   void (*function)(MPI_T_event_registration, int safety, void* user_data);
   void* user_data;
 };
-struct DroppedCallback {
-  void (*function)(MPI_Count, MPI_T_event_registration, int source, int safety, void* user_data);
-};
+using DroppedFunction = void (*)(MPI_Count, MPI_T_event_registration, int source, int safety,
+                                 void* user_data);
 
 void tell(MPI_T_event_instance event, MPI_T_event_registration registration, MPI_T_cb_safety safety,
           void* self) {
@@ -106,6 +108,28 @@ void tell_freed(MPI_T_event_registration registration, MPI_T_cb_safety safety, v
   const FreeCallback known = *static_cast<FreeCallback*>(self);
   std::free(self);
   known.function(registration, safety_to_program(safety), known.user_data);
+}
+
+constexpr int kDroppedFunctions = 64;
+template <int kNumber>
+void tell_dropped(MPI_Count count, MPI_T_event_registration registration, int source, MPI_T_cb_safety safety,
+                  void* self);
+template <int... kNumbers>
+constexpr auto dropped_functions(std::integer_sequence<int, kNumbers...>) {
+  return Functions<DroppedFunction, MPI_T_event_dropped_cb_function*, kDroppedFunctions>{
+      {tell_dropped<kNumbers>...}};
+}
+constexpr auto kTellDropped = dropped_functions(std::make_integer_sequence<int, kDroppedFunctions>());
+constinit Pool<DroppedFunction, MPI_T_event_dropped_cb_function*, kDroppedFunctions> dropped_pool(
+    kTellDropped.all);
+
+/// The function of the standard gets no data of its own but that of the event's callback: `self` is what
+/// tell() gets, too.
+template <int kNumber>
+void tell_dropped(MPI_Count count, MPI_T_event_registration registration, int source, MPI_T_cb_safety safety,
+                  void* self) {
+  void* const user_data = self != nullptr ? static_cast<EventCallback*>(self)->user_data : nullptr;
+  dropped_pool[kNumber](count, registration, source, safety_to_program(safety), user_data);
 }
 
 }  // namespace
@@ -128,7 +152,9 @@ CLUMP_ENTRY(int, MPI_T_event_handle_alloc,
 CLUMP_ENTRY(int, MPI_T_event_register_callback,
             (MPI_T_event_registration registration, int safety, Info info, void* user_data,
              decltype(EventCallback::function) function)) {
-  EventCallback* const own = function != nullptr ? kept(EventCallback{function, user_data}) : nullptr;
+  static constinit KeptOnce<EventCallback> callbacks;  // of a registration that is freed one may still run
+  EventCallback* const own = function != nullptr ? callbacks.copy_of({function, user_data}) : nullptr;
+  if (own == nullptr && function != nullptr) return program_code(MPI_T_ERR_MEMORY);
   return program_code(
       abi::T_event_register_callback()(registration, static_cast<MPI_T_cb_safety>(standard(kSafety, safety)),
                                        standard(info), own, own != nullptr ? tell : nullptr));
@@ -137,19 +163,15 @@ CLUMP_ENTRY(int, MPI_T_event_handle_free,
             (MPI_T_event_registration registration, void* user_data,
              decltype(FreeCallback::function) function)) {
   FreeCallback* const own = function != nullptr ? kept(FreeCallback{function, user_data}) : nullptr;
-  return program_code(abi::T_event_handle_free()(registration, own, own != nullptr ? tell_freed : nullptr));
+  if (own == nullptr && function != nullptr) return program_code(MPI_T_ERR_MEMORY);
+  const int code = abi::T_event_handle_free()(registration, own, own != nullptr ? tell_freed : nullptr);
+  if (code != MPI_SUCCESS) std::free(own);
+  return program_code(code);
 }
-/// The function of the standard gets no data of its own but that of the event's callback: it is what tell()
-/// gets, too.
 CLUMP_ENTRY(int, MPI_T_event_set_dropped_handler,
-            (MPI_T_event_registration registration, decltype(DroppedCallback::function) function)) {
-  if (function == nullptr) return program_code(abi::T_event_set_dropped_handler()(registration, nullptr));
-  static decltype(DroppedCallback::function) last = nullptr;  // programs have one such function
-  last = function;
-  const auto tell_dropped = [](MPI_Count count, MPI_T_event_registration of, int source,
-                               MPI_T_cb_safety safety, void* self) {
-    void* const user_data = self != nullptr ? static_cast<EventCallback*>(self)->user_data : nullptr;
-    last(count, of, source, safety_to_program(safety), user_data);
-  };
-  return program_code(abi::T_event_set_dropped_handler()(registration, tell_dropped));
+            (MPI_T_event_registration registration, DroppedFunction function)) {
+  MPI_T_event_dropped_cb_function* const own =
+      function != nullptr ? dropped_pool.standard_of(function) : nullptr;
+  if (own == nullptr && function != nullptr) return program_code(MPI_T_ERR_MEMORY);
+  return program_code(abi::T_event_set_dropped_handler()(registration, own));
 }

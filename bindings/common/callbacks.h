@@ -3,6 +3,7 @@
 #pragma once
 
 #include "arguments.h"
+#include "kept.h"
 
 namespace clump::facade {
 
@@ -44,13 +45,5 @@ struct Key {
         known.destroy(program<Handle>(handle), facade::program(kKeyval, key), value, known.extra_state));
   }
 };
-
-/// A copy of `value` that lives as long as the rank; null if there is no memory.
-template <typename T>
-T* kept(const T& value) {
-  auto* const place = static_cast<T*>(std::malloc(sizeof(T)));
-  if (place != nullptr) *place = value;
-  return place;
-}
 
 }  // namespace clump::facade

@@ -93,6 +93,8 @@ class OutBuffer {
 int peers_of(MPI_Comm comm);
 /// The same for MPI_Neighbor_alltoallw: neighbours that are sent something, or that send something.
 int neighbours_of(MPI_Comm comm, bool are_sent);
+/// Whether the caller is the root of a call that has one; false if the communicator is wrong.
+bool is_root(MPI_Comm comm, int root);
 /// The dimensions of a Cartesian communicator.
 int dimensions_of(MPI_Comm comm);
 

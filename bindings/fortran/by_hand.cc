@@ -98,15 +98,10 @@ CLUMP_BOTH(session_create_errhandler, (ErrorFunction * function, Integer* errhan
   finish(ierror, CLUMP_C(Session_create_errhandler)(own, OutHandle<MPI_Errhandler>(errhandler)));
 }
 
-// Attributes. Of one that Fortran sets, and of predefined ones, C has the address of an integer (callbacks.h).
+// Attributes. Of one that Fortran sets, and of predefined ones, C has the address of an integer
+// (callbacks.h).
 
 namespace {
-
-Keyval* new_keyval(CopyFunction* copy, DeleteFunction* erase, Address state, bool is_old) {
-  auto* const key = static_cast<Keyval*>(std::malloc(sizeof(Keyval)));
-  if (key != nullptr) *key = {copy, erase, state, is_old};
-  return key;
-}
 
 /// What a predefined attribute, or one of the program's, is to Fortran.
 Address value_of(int keyval, void* attribute) {
@@ -139,29 +134,32 @@ int give_attribute(int code, int keyval, void* attribute, int is_there, Value* v
 
 }  // namespace
 
-// The key keeps its state as long as the process lives: attributes of it may outlive MPI_Comm_free_keyval.
 CLUMP_BOTH(comm_create_keyval, (CopyFunction * copy_fn, DeleteFunction* delete_fn, Integer* keyval,
                                 Address* extra_state, Integer* ierror)) {
-  Keyval* const key = new_keyval(copy_fn, delete_fn, *extra_state, false);
+  Keyval* const key = keyval_of(copy_fn, delete_fn, *extra_state, false);
+  if (key == nullptr) return finish(ierror, MPI_ERR_NO_MEM);
   finish(ierror, CLUMP_C(Comm_create_keyval)(copy_comm, delete_comm, keyval, key));
 }
 
 CLUMP_BOTH(type_create_keyval, (CopyFunction * copy_fn, DeleteFunction* delete_fn, Integer* keyval,
                                 Address* extra_state, Integer* ierror)) {
-  Keyval* const key = new_keyval(copy_fn, delete_fn, *extra_state, false);
+  Keyval* const key = keyval_of(copy_fn, delete_fn, *extra_state, false);
+  if (key == nullptr) return finish(ierror, MPI_ERR_NO_MEM);
   finish(ierror, CLUMP_C(Type_create_keyval)(copy_type, delete_type, keyval, key));
 }
 
 CLUMP_BOTH(win_create_keyval, (CopyFunction * copy_fn, DeleteFunction* delete_fn, Integer* keyval,
                                Address* extra_state, Integer* ierror)) {
-  Keyval* const key = new_keyval(copy_fn, delete_fn, *extra_state, false);
+  Keyval* const key = keyval_of(copy_fn, delete_fn, *extra_state, false);
+  if (key == nullptr) return finish(ierror, MPI_ERR_NO_MEM);
   finish(ierror, CLUMP_C(Win_create_keyval)(copy_win, delete_win, keyval, key));
 }
 
 CLUMP_ENTRY(keyval_create, (OldCopyFunction * copy_fn, OldDeleteFunction* delete_fn, Integer* keyval,
                             Integer* extra_state, Integer* ierror)) {
-  Keyval* const key = new_keyval(reinterpret_cast<CopyFunction*>(copy_fn),
-                                 reinterpret_cast<DeleteFunction*>(delete_fn), *extra_state, true);
+  Keyval* const key = keyval_of(reinterpret_cast<CopyFunction*>(copy_fn),
+                                reinterpret_cast<DeleteFunction*>(delete_fn), *extra_state, true);
+  if (key == nullptr) return finish(ierror, MPI_ERR_NO_MEM);
   finish(ierror, CLUMP_C(Keyval_create)(copy_comm, delete_comm, keyval, key));
 }
 
@@ -203,8 +201,7 @@ CLUMP_BOTH(comm_set_attr, (Integer * comm, Integer* keyval, Address* value, Inte
 }
 
 CLUMP_BOTH(type_set_attr, (Integer * datatype, Integer* keyval, Address* value, Integer* ierror)) {
-  finish(ierror,
-         CLUMP_C(Type_set_attr)(handle<MPI_Datatype>(*datatype), *keyval, attribute_of(*value)));
+  finish(ierror, CLUMP_C(Type_set_attr)(handle<MPI_Datatype>(*datatype), *keyval, attribute_of(*value)));
 }
 
 CLUMP_BOTH(win_set_attr, (Integer * win, Integer* keyval, Address* value, Integer* ierror)) {
@@ -212,8 +209,7 @@ CLUMP_BOTH(win_set_attr, (Integer * win, Integer* keyval, Address* value, Intege
 }
 
 CLUMP_ENTRY(attr_put, (Integer * comm, Integer* keyval, Integer* value, Integer* ierror)) {
-  finish(ierror, CLUMP_C(Attr_put)(handle<MPI_Comm>(*comm), *keyval,
-                                   attribute_of(*value)));
+  finish(ierror, CLUMP_C(Attr_put)(handle<MPI_Comm>(*comm), *keyval, attribute_of(*value)));
 }
 
 // Generalised requests and data representations. In C MPI_CONVERSION_FN_NULL is null.
@@ -237,8 +233,10 @@ CLUMP_BOTH(register_datarep,
   *state = {read, write, nullptr, nullptr, extent, *extra_state};
   auto* const own_read = read == mpi_conversion_fn_null_ ? nullptr : &datarep_read;
   auto* const own_write = write == mpi_conversion_fn_null_ ? nullptr : &datarep_write;
-  finish(ierror, CLUMP_C(Register_datarep)(InString(datarep, datarep_length), own_read, own_write,
-                                           datarep_extent, state));
+  const int code = CLUMP_C(Register_datarep)(InString(datarep, datarep_length), own_read, own_write,
+                                             datarep_extent, state);
+  if (code != MPI_SUCCESS) std::free(state);
+  finish(ierror, code);
 }
 
 CLUMP_F08_LARGE(register_datarep,
@@ -249,8 +247,10 @@ CLUMP_F08_LARGE(register_datarep,
   *state = {nullptr, nullptr, read, write, extent, *extra_state};
   auto* const own_read = read == mpi_conversion_fn_null_c_ ? nullptr : &datarep_read_large;
   auto* const own_write = write == mpi_conversion_fn_null_c_ ? nullptr : &datarep_write_large;
-  finish(ierror, CLUMP_C(Register_datarep_c)(InString(datarep, datarep_length), own_read, own_write,
-                                             datarep_extent, state));
+  const int code = CLUMP_C(Register_datarep_c)(InString(datarep, datarep_length), own_read, own_write,
+                                               datarep_extent, state);
+  if (code != MPI_SUCCESS) std::free(state);
+  finish(ierror, code);
 }
 
 // Strings whose length is an argument: in C it counts the final zero.
@@ -302,7 +302,8 @@ CLUMP_BOTH(session_get_nth_pset, (Integer * session, Integer* info, Integer* n, 
   finish(ierror, code);
 }
 
-// Command lines.
+// Command lines. They, the numbers of processes and the info mean something at the root only: elsewhere a
+// list need not end.
 
 namespace {
 
@@ -310,7 +311,7 @@ namespace {
 class Arguments {
  public:
   Arguments(const char* list, Length length, long stride) {
-    if (has_no_arguments(list)) return;
+    if (list == nullptr || has_no_arguments(list)) return;
     const auto step = static_cast<long>(length) * stride;
     long count = 0;
     while (trimmed(list + count * step, static_cast<long>(length)) > 0) ++count;
@@ -342,17 +343,20 @@ class Arguments {
 CLUMP_BOTH(comm_spawn, (char* command, char* argv, Integer* maxprocs, Integer* info, Integer* root,
                         Integer* comm, Integer* intercomm, Integer* array_of_errcodes, Integer* ierror,
                         Length command_length, Length argv_length)) {
-  const Arguments arguments(argv, argv_length, 1);
+  const bool is_here = is_root(handle<MPI_Comm>(*comm), *root);
+  const Arguments arguments(is_here ? argv : nullptr, argv_length, 1);
   finish(ierror, CLUMP_C(Comm_spawn)(InString(command, command_length), arguments.list(), *maxprocs,
-                                     handle<MPI_Info>(*info), *root, handle<MPI_Comm>(*comm),
-                                     OutHandle<MPI_Comm>(intercomm), c_error_codes(array_of_errcodes)));
+                                     is_here ? handle<MPI_Info>(*info) : MPI_INFO_NULL, *root,
+                                     handle<MPI_Comm>(*comm), OutHandle<MPI_Comm>(intercomm),
+                                     c_error_codes(array_of_errcodes)));
 }
 
 CLUMP_BOTH(comm_spawn_multiple,
            (Integer * count, char* array_of_commands, char* array_of_argv, Integer* array_of_maxprocs,
             Integer* array_of_info, Integer* root, Integer* comm, Integer* intercomm,
             Integer* array_of_errcodes, Integer* ierror, Length commands_length, Length argv_length)) {
-  const long programs = *count > 0 ? *count : 0;
+  const Integer counted = is_root(handle<MPI_Comm>(*comm), *root) ? *count : 0;
+  const long programs = counted > 0 ? counted : 0;
   auto** const commands =
       static_cast<char**>(std::calloc(static_cast<std::size_t>(programs) + 1, sizeof(char*)));
   auto*** const lists =
@@ -360,7 +364,7 @@ CLUMP_BOTH(comm_spawn_multiple,
   auto** const owners =
       static_cast<Arguments**>(std::calloc(static_cast<std::size_t>(programs) + 1, sizeof(Arguments*)));
   if (commands == nullptr || lists == nullptr || owners == nullptr) std::abort();
-  const bool has_lists = !has_no_arguments(array_of_argv);
+  const bool has_lists = programs > 0 && !has_no_arguments(array_of_argv);
   for (long i = 0; i < programs; ++i) {
     const char* const name = array_of_commands + i * static_cast<long>(commands_length);
     commands[i] =
@@ -374,7 +378,7 @@ CLUMP_BOTH(comm_spawn_multiple,
             ->list();
   }
   const int code =
-      CLUMP_C(Comm_spawn_multiple)(*count, commands, has_lists ? lists : MPI_ARGVS_NULL, array_of_maxprocs,
+      CLUMP_C(Comm_spawn_multiple)(counted, commands, has_lists ? lists : MPI_ARGVS_NULL, array_of_maxprocs,
                                    Handles<MPI_Info>(array_of_info, programs), *root, handle<MPI_Comm>(*comm),
                                    OutHandle<MPI_Comm>(intercomm), c_error_codes(array_of_errcodes));
   for (long i = 0; i < programs; ++i) {

@@ -86,7 +86,23 @@ void handle_error(Handle* handle, int* code, ...) {
   error_pool<Handle>[kNumber](&own, code);
 }
 
-/// The integers that stand for attributes. Never freed: copies of an attribute, and C programs, may have the address.
+/// Holds a flag that serialises threads of the rank for the time of a search.
+class Lock {
+ public:
+  explicit Lock(bool& is_locked) : is_locked_(is_locked) {
+    while (__atomic_test_and_set(&is_locked_, __ATOMIC_ACQUIRE)) {  // acquire: pairs with the release below
+    }
+  }
+  ~Lock() { __atomic_clear(&is_locked_, __ATOMIC_RELEASE); }  // release: pairs with the acquire above
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+
+ private:
+  bool& is_locked_;
+};
+
+/// The integers that stand for attributes. Never freed: copies of an attribute, and C programs, may have the
+/// address.
 class Attributes {
  public:
   void* find_or_add(Address value) {
@@ -126,24 +142,45 @@ class Attributes {
     Block* next;
     Cell cells[kCells];
   };
-  class Lock {
-   public:
-    explicit Lock(bool& is_locked) : is_locked_(is_locked) {
-      while (__atomic_test_and_set(&is_locked_, __ATOMIC_ACQUIRE)) {  // acquire: pairs with the release below
-      }
-    }
-    ~Lock() { __atomic_clear(&is_locked_, __ATOMIC_RELEASE); }  // release: pairs with the acquire above
-
-   private:
-    bool& is_locked_;
-  };
-
   bool is_locked_ = false;
   Block* blocks_ = nullptr;
   int used_ = 0;
   Cell* lists_[kLists] = {};
 };
 constinit Attributes attributes;
+
+/// The states of keys, each once. `is_locked_` guards the lists; what is in them does not change.
+class Keyvals {
+ public:
+  Keyval* find_or_add(const Keyval& wanted) {
+    const Lock lock(is_locked_);
+    const auto mixed =
+        (reinterpret_cast<std::uintptr_t>(wanted.copy) >> 4) + static_cast<std::uintptr_t>(wanted.state);
+    Cell*& first = lists_[mixed % kLists];
+    for (Cell* cell = first; cell != nullptr; cell = cell->next) {
+      const Keyval& has = cell->value;
+      if (has.copy == wanted.copy && has.erase == wanted.erase && has.state == wanted.state &&
+          has.is_old == wanted.is_old)
+        return &cell->value;
+    }
+    auto* const added = static_cast<Cell*>(std::malloc(sizeof(Cell)));
+    if (added == nullptr) return nullptr;
+    *added = {wanted, first};
+    first = added;
+    return &added->value;
+  }
+
+ private:
+  static constexpr int kLists = 127;
+  struct Cell {
+    Keyval value;
+    Cell* next;
+  };
+
+  bool is_locked_ = false;
+  Cell* lists_[kLists] = {};
+};
+constinit Keyvals keyvals;
 
 template <typename Handle>
 int copy(Handle handle, int keyval, void* state, void* in, void* out, int* flag) {
@@ -203,6 +240,10 @@ void* attribute_of(Address value) { return attributes.find_or_add(value); }
 
 Address value_behind(void* attribute) {
   return attributes.has(attribute) ? *static_cast<Address*>(attribute) : reinterpret_cast<Address>(attribute);
+}
+
+Keyval* keyval_of(CopyFunction* copy, DeleteFunction* erase, Address state, bool is_old) {
+  return keyvals.find_or_add({copy, erase, state, is_old});
 }
 
 MPI_User_function* operation(UserFunction* function) { return operation_pool.c_function_of(function); }

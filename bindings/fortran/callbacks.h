@@ -45,19 +45,22 @@ int too_many(const char* what, int limit);
 constexpr int kOperations = 256;
 constexpr int kErrorHandlers = 64;
 
-/// What C has as an attribute that Fortran sets: the address of an integer with its value (MPI-5.0 section 19.3.7).
-/// Equal values share it, and it stays. Null: no memory.
+/// What C has as an attribute that Fortran sets: the address of an integer with its value (MPI-5.0
+/// section 19.3.7). Equal values share it, and it stays. Null: no memory.
 void* attribute_of(Address value);
 /// And back: an attribute that C has set is its pointer, as an integer.
 Address value_behind(void* attribute);
 
-/// The state of an attribute key.
+/// The state of an attribute key. It stays as long as the process lives: attributes of a key may outlive
+/// MPI_Comm_free_keyval. So nothing changes it, and keys with the same functions and state share it.
 struct Keyval {
   CopyFunction* copy;
   DeleteFunction* erase;
   Address state;
   bool is_old;  ///< the functions are OldCopyFunction and OldDeleteFunction
 };
+/// The one with these values. Any thread. Null: no memory.
+Keyval* keyval_of(CopyFunction* copy, DeleteFunction* erase, Address state, bool is_old);
 int copy_comm(MPI_Comm comm, int keyval, void* state, void* in, void* out, int* flag);
 int copy_type(MPI_Datatype type, int keyval, void* state, void* in, void* out, int* flag);
 int copy_win(MPI_Win win, int keyval, void* state, void* in, void* out, int* flag);

@@ -23,12 +23,13 @@ struct Descriptor {
 };
 static_assert(offsetof(Descriptor, dimensions) == 24);
 
-/// Whether the elements follow each other without gaps.
+/// Whether the elements follow each other without gaps. There may be none at all.
 inline bool is_contiguous(const Descriptor& array) {
+  for (int i = 0; i < array.rank; ++i)
+    if (array.dimensions[i].extent == 0) return true;
   auto expected = static_cast<std::ptrdiff_t>(array.element_size);
   for (int i = 0; i < array.rank; ++i) {
     if (array.dimensions[i].extent == 1) continue;
-    if (array.dimensions[i].extent == 0) return true;
     if (array.dimensions[i].stride != expected) return false;
     if (array.dimensions[i].extent < 0) return true;
     expected *= array.dimensions[i].extent;

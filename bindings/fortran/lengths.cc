@@ -39,6 +39,15 @@ int neighbours_of(MPI_Comm comm, bool are_sent) {
   }
 }
 
+bool is_root(MPI_Comm comm, int root) {
+  if (root == MPI_ROOT) return true;
+  int is_inter = 0;
+  int rank = MPI_PROC_NULL;
+  if (root < 0 || !is_there(comm) || PMPI_Comm_test_inter(comm, &is_inter) != MPI_SUCCESS || is_inter != 0)
+    return false;
+  return PMPI_Comm_rank(comm, &rank) == MPI_SUCCESS && rank == root;
+}
+
 int dimensions_of(MPI_Comm comm) {
   int topology = MPI_UNDEFINED;
   int dimensions = 0;

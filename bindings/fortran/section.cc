@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "arguments.h"
+
 namespace clump::fortran {
 
 namespace {
@@ -14,12 +16,11 @@ MPI_Count elements_of(const Descriptor& array) {
   return elements;
 }
 
-/// Calls `visit(address)` for each element in array element order.
+/// Calls `visit(address)` for each of the first `elements` elements in array element order.
 template <typename Visit>
-void for_each(const Descriptor& array, Visit visit) {
+void for_first(const Descriptor& array, MPI_Count elements, Visit visit) {
   std::ptrdiff_t at[15] = {};
   char* element = static_cast<char*>(array.address);
-  const MPI_Count elements = elements_of(array);
   for (MPI_Count i = 0; i < elements; ++i) {
     visit(element);
     for (int d = 0; d < array.rank; ++d) {
@@ -89,8 +90,43 @@ MPI_Count extent_of(MPI_Datatype datatype) {
   return PMPI_Type_get_extent_c(datatype, &low, &extent) == MPI_SUCCESS && low == 0 ? extent : 0;
 }
 
-/// The error code of a refusal, whose text says which call and which argument it is about.
-int code_of(const char* function, const char* argument) {
+/// How many elements of the array, from the first one on, a message lies over: all that there are if that is
+/// not known.
+MPI_Count covered_by(const Descriptor& array, MPI_Count count, MPI_Datatype datatype) {
+  const MPI_Count all = elements_of(array);
+  if (count == Message::kUnsaid || array.element_size == 0) return all;
+  MPI_Count low = 0;
+  MPI_Count extent = 0;
+  MPI_Count true_extent = 0;
+  if (PMPI_Type_get_extent_c(datatype, &low, &extent) != MPI_SUCCESS || extent < 0 ||
+      PMPI_Type_get_true_extent_c(datatype, &low, &true_extent) != MPI_SUCCESS || low < 0)
+    return all;
+  MPI_Count bytes = 0;
+  if (__builtin_mul_overflow(count - 1, extent, &bytes) ||
+      __builtin_add_overflow(bytes, low + true_extent, &bytes))
+    return all;
+  const auto size = static_cast<MPI_Count>(array.element_size);
+  const MPI_Count elements = bytes / size + (bytes % size != 0 ? 1 : 0);
+  return elements < all ? elements : all;
+}
+
+/// The error codes of refusals, one for each argument of each procedure: a code that a program gets stays
+/// valid, so it is never removed. For all threads of the rank, of whose copy of this library it is a part;
+/// `is_locked` guards it.
+struct Refusal {
+  const char* function;
+  const char* argument;
+  int code;
+  Refusal* next;
+};
+struct Refusals {
+  bool is_locked = false;
+  Refusal* first = nullptr;
+};
+constinit Refusals refusals;
+
+/// Adds the code, whose text says which call and which argument it is about. MPI_ERR_BUFFER if that fails.
+int new_code(const char* function, const char* argument) {
   int code = MPI_ERR_BUFFER;
   char text[MPI_MAX_ERROR_STRING];
   std::snprintf(text, sizeof text,
@@ -98,11 +134,30 @@ int code_of(const char* function, const char* argument) {
                 "which uses it after "
                 "it returns; pass a contiguous array",
                 function, argument);
-  if (PMPI_Add_error_code(MPI_ERR_BUFFER, &code) != MPI_SUCCESS ||
-      PMPI_Add_error_string(code, text) != MPI_SUCCESS) {
-    std::fprintf(stderr, "%s\n", text);
-    return MPI_ERR_BUFFER;
+  if (PMPI_Add_error_code(MPI_ERR_BUFFER, &code) == MPI_SUCCESS &&
+      PMPI_Add_error_string(code, text) == MPI_SUCCESS)
+    return code;
+  std::fprintf(stderr, "%s\n", text);
+  return MPI_ERR_BUFFER;
+}
+
+int code_of(const char* function, const char* argument) {
+  while (__atomic_test_and_set(&refusals.is_locked,
+                               __ATOMIC_ACQUIRE)) {  // acquire: pairs with the release below
   }
+  const Refusal* known = refusals.first;
+  while (known != nullptr &&
+         (std::strcmp(known->function, function) != 0 || std::strcmp(known->argument, argument) != 0))
+    known = known->next;
+  int code = known != nullptr ? known->code : MPI_ERR_BUFFER;
+  if (known == nullptr) {
+    code = new_code(function, argument);
+    if (auto* const added = static_cast<Refusal*>(std::malloc(sizeof(Refusal))); added != nullptr) {
+      *added = {function, argument, code, refusals.first};
+      refusals.first = added;
+    }
+  }
+  __atomic_clear(&refusals.is_locked, __ATOMIC_RELEASE);  // release: pairs with the acquire above
   return code;
 }
 
@@ -161,48 +216,97 @@ bool Section::describe_blocks(const Descriptor& array) {
   return true;
 }
 
-void Section::describe(const Descriptor& array, Use use, Call call, Access access) {
-  if (use == Use::kOneBlock && (count_ <= 0 || describe_block(array))) return;
-  if (use == Use::kBlocks && describe_blocks(array)) return;
-  if (call == Call::kNotBlocking) {
+bool Where::is_here() const {
+  switch (at) {
+    case At::kRoot:
+      return is_root(handle<MPI_Comm>(comm), root);
+    case At::kPeers:
+      return root != MPI_ROOT && root != MPI_PROC_NULL;
+    case At::kSenders:
+      return root != MPI_PROC_NULL;
+    case At::kAll:
+      break;
+  }
+  return true;
+}
+
+void Section::describe(const Descriptor& array, Purpose purpose, Where where) {
+  // What is wrong with a count or a datatype the call itself says.
+  const bool is_said = count_ != Message::kUnsaid;
+  if ((is_said && count_ <= 0) || datatype_ == MPI_DATATYPE_NULL || !where.is_here()) return;
+  if (purpose.use == Use::kOneBlock && describe_block(array)) return;
+  if (purpose.use == Use::kBlocks && describe_blocks(array)) return;
+  const MPI_Count elements =
+      purpose.use == Use::kBlocks ? elements_of(array) : covered_by(array, count_, datatype_);
+  if (is_said && purpose.use != Use::kBlocks && elements <= 1) return;  // it ends within the first element
+  if (purpose.call == Call::kNotBlocking) {
     error_ = MPI_ERR_BUFFER;
     return;
   }
-  copy(array, access);
+  copy(array, elements, purpose.access);
 }
 
-/// The call gets a contiguous copy. It is made for arguments that are written, too: the call may not write
-/// all of it.
-void Section::copy(const Descriptor& array, Access access) {
-  copy_ = static_cast<char*>(std::malloc(static_cast<std::size_t>(elements_of(array)) * array.element_size));
+/// The call gets a contiguous copy of the first elements. It is made for arguments that are written, too: the
+/// call may not write all of it. For these a second copy tells what it has written.
+void Section::copy(const Descriptor& array, MPI_Count elements, Access access) {
+  const std::size_t bytes = static_cast<std::size_t>(elements) * array.element_size;
+  copy_ = static_cast<char*>(std::malloc(access == Access::kWrite ? 2 * bytes : bytes));
   if (copy_ == nullptr) {
     error_ = MPI_ERR_NO_MEM;
     return;
   }
   char* to = copy_;
-  for_each(array, [&](const char* element) {
+  for_first(array, elements, [&](const char* element) {
     std::memcpy(to, element, array.element_size);
     to += array.element_size;
   });
   address_ = copy_;
-  if (access == Access::kWrite) target_ = &array;
+  if (access == Access::kRead) return;
+  std::memcpy(copy_ + bytes, copy_, bytes);
+  target_ = &array;
+  copied_ = elements;
 }
 
 void Section::release() {
   if (is_made_) PMPI_Type_free(&datatype_);
   if (target_ != nullptr) {
+    const std::size_t size = target_->element_size;
     const char* from = copy_;
-    for_each(*target_, [&](char* element) {
-      std::memcpy(element, from, target_->element_size);
-      from += target_->element_size;
+    const char* before = copy_ + static_cast<std::size_t>(copied_) * size;
+    for_first(*target_, copied_, [&](char* element) {
+      if (std::memcmp(from, before, size) != 0) std::memcpy(element, from, size);
+      from += size;
+      before += size;
     });
   }
   std::free(copy_);
 }
 
+int Section::code_of_refusal(const char* function, const char* argument) const {
+  return error_ == MPI_ERR_BUFFER ? code_of(function, argument) : error_;
+}
+
 int Section::refuse(const char* function, const char* argument, MPI_Comm comm) const {
-  const int code = error_ == MPI_ERR_BUFFER ? code_of(function, argument) : error_;
+  const int code = code_of_refusal(function, argument);
   PMPI_Comm_call_errhandler(comm, code);
+  return code;
+}
+
+int Section::refuse(const char* function, const char* argument, MPI_File file) const {
+  const int code = code_of_refusal(function, argument);
+  PMPI_File_call_errhandler(file, code);
+  return code;
+}
+
+int Section::refuse(const char* function, const char* argument, MPI_Win win) const {
+  const int code = code_of_refusal(function, argument);
+  PMPI_Win_call_errhandler(win, code);
+  return code;
+}
+
+int Section::refuse(const char* function, const char* argument, MPI_Session session) const {
+  const int code = code_of_refusal(function, argument);
+  PMPI_Session_call_errhandler(session, code);
   return code;
 }
 

@@ -3,7 +3,8 @@
 // The message is the elements of the section in their order. A section becomes a datatype that describes it
 // in place, so there is no copy that could end before the operation does. Where this cannot be (a reduction
 // wants a predefined datatype, displacements count in blocks), a call that blocks works on a copy, and one
-// that does not block is refused.
+// that does not block is refused. Of a copy only those elements go back that the call has changed: the others
+// are not its buffer, and a message or another thread may be writing them.
 #pragma once
 
 #include "descriptor.h"
@@ -21,14 +22,44 @@ enum class Use : unsigned char {
 };
 enum class Call : bool { kBlocking, kNotBlocking };
 enum class Access : bool { kRead, kWrite };
+struct Purpose {
+  Use use;
+  Call call;
+  Access access;
+};
+
+/// What lies in a buffer, as far as the call says it with one number.
+struct Message {
+  static constexpr MPI_Count kUnsaid = -(MPI_Count{1} << 62);
+  MPI_Count count = kUnsaid;  ///< of elements; for Use::kBlocks of those of a block
+  Integer datatype = 0;
+};
+
+/// At which ranks a buffer means something. Elsewhere it is not looked at: it may be no array at all.
+struct Where {
+  enum class At : unsigned char {
+    kAll,
+    kRoot,    ///< what the root gathers or scatters
+    kPeers,   ///< what it gathers from, or scatters to: not its own group, if there are two
+    kSenders  ///< what is broadcast: not at the others of the root's group, if there are two
+  };
+  At at = At::kAll;
+  Integer comm = 0;
+  Integer root = 0;
+
+  [[nodiscard]] bool is_here() const;
+};
 
 class Section {
  public:
-  Section(const Descriptor* array, Use use, Call call, Access access, MPI_Count count = 0,
-          Integer datatype = 0)
-      : address_(c_buffer(array->address)), count_(count), datatype_(handle<MPI_Datatype>(datatype)) {
-    if (use != Use::kAddress && array->rank != 0 && !is_contiguous(*array))
-      describe(*array, use, call, access);
+  Section(const Descriptor* array, Purpose purpose, Message message = {}, Where where = {})
+      : address_(c_buffer(array->address)),
+        count_(message.count),
+        datatype_(handle<MPI_Datatype>(message.datatype)) {
+    // An array that is not allocated has the address null, and its other fields mean nothing.
+    if (purpose.use != Use::kAddress && array->rank != 0 && array->address != nullptr &&
+        !is_contiguous(*array))
+      describe(*array, purpose, where);
   }
   ~Section() {
     if (is_made_ || copy_ != nullptr) release();
@@ -41,23 +72,29 @@ class Section {
   [[nodiscard]] MPI_Count count() const { return count_; }
   [[nodiscard]] MPI_Datatype datatype() const { return datatype_; }
 
-  /// Whether the call can be made. If not, refuse() raises the error and returns its code.
+  /// Whether the call can be made. If not, refuse() raises the error, with the error handler of what the call
+  /// is made on, and returns its code.
   [[nodiscard]] bool is_right() const { return error_ == MPI_SUCCESS; }
   [[nodiscard]] int refuse(const char* function, const char* argument, MPI_Comm comm) const;
+  [[nodiscard]] int refuse(const char* function, const char* argument, MPI_File file) const;
+  [[nodiscard]] int refuse(const char* function, const char* argument, MPI_Win win) const;
+  [[nodiscard]] int refuse(const char* function, const char* argument, MPI_Session session) const;
 
  private:
-  void describe(const Descriptor& array, Use use, Call call, Access access);
+  void describe(const Descriptor& array, Purpose purpose, Where where);
   bool describe_block(const Descriptor& array);
   bool describe_blocks(const Descriptor& array);
-  void copy(const Descriptor& array, Access access);
+  void copy(const Descriptor& array, MPI_Count elements, Access access);
   void release();
+  [[nodiscard]] int code_of_refusal(const char* function, const char* argument) const;
 
   void* address_;
   MPI_Count count_;
   MPI_Datatype datatype_;
   int error_ = MPI_SUCCESS;
   bool is_made_ = false;                ///< datatype_ was made here
-  char* copy_ = nullptr;                ///< of the elements
+  char* copy_ = nullptr;                ///< of the elements; if they are written, a second one is behind it
+  MPI_Count copied_ = 0;                ///< how many
   const Descriptor* target_ = nullptr;  ///< where they go back to
 };
 

@@ -2,6 +2,7 @@
    those of the standard's ABI. */
 #define PUBLIC __attribute__((visibility("default")))
 
+/* Values of a program without Fortran: the library for Fortran sets those of others (fortran/sentinels.c). */
 static int no_status[8];
 
 PUBLIC int* const MPI_UNWEIGHTED = (int*)10;

@@ -1,6 +1,7 @@
 /* Variables that Open MPI's header declares, and those that libmpi_cxx.so.40 has references to. */
 #define PUBLIC __attribute__((visibility("default")))
 
+/* Values of a program without Fortran: the library for Fortran sets those of others (fortran/sentinels.c). */
 static int no_status[6];
 
 PUBLIC int* MPI_F_STATUS_IGNORE = no_status;

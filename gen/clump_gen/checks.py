@@ -103,7 +103,9 @@ class Writer:
     # One parameter by itself.
 
     def _parameter(self, p: Parameter) -> None:
-        if self._is_object(p):
+        if p.kind == "OPERATION" and self.root:
+            self._operation_of_root(p)
+        elif self._is_object(p):
             self._handle(p)
         elif p.kind in ("RANK", "RANK_NNI") and p.is_scalar:
             self._rank(p)
@@ -122,6 +124,12 @@ class Writer:
         check = "info_or_null" if is_optional_info(self.function, p) else handle.check
         self.declarations.append(f"{handle.object}* {local(p)} = nullptr;")
         self._say(_try(f"{check}(call, {_named(p)}, {local(p)})"))
+
+    def _operation_of_root(self, p: Parameter) -> None:
+        """Of MPI_Reduce: in the root's group of an intercommunicator it means something at the root only."""
+        self.declarations.append(f"core::Op* {local(p)} = nullptr;")
+        self._say(f"if (roles.takes_part) {_try(f'op(call, {_named(p)}, {local(p)})')}")
+        self._say(f"else {local(p)} = check::no_op(call);")
 
     def _new_errhandler(self, p: Parameter) -> None:
         kind = "kSession" if self.function.name.startswith("MPI_Session_") else "kComm"
@@ -202,7 +210,8 @@ class Writer:
         if buffer:
             allowed = f"!{local(self.communicator)}->is_inter()" + (" && roles.at_root" if self.root else "")
             self._say(f"bool {buffer.name}_in_place = false;")
-            self._say(_try(f"in_place({_named(buffer)}, {allowed}, {buffer.name}_in_place)"))
+            contributes = "if (roles.contributes) " if self.root else ""  # else the buffer may be anything
+            self._say(contributes + _try(f"in_place({_named(buffer)}, {allowed}, {buffer.name}_in_place)"))
         return buffer
 
     def _significance(self, m: Message, in_place: Optional[Parameter]) -> str:
@@ -276,6 +285,9 @@ class Writer:
             values.append(f"{m.count.name} = {'Counts()' if m.count.is_array else '0'};")
         if m.displacements is not None and kinds.is_wide_array(m.displacements):
             values.append(f"{m.displacements.name} = Counts();")
+        if self.root and len(m.buffers) == 1:  # what is no buffer of this rank may have the value of MPI_IN_PLACE
+            name = m.buffers[0].name
+            values.append(f"if (!{name}_in_place) {name} = nullptr;" if name == self._in_place_name else f"{name} = nullptr;")
         return values
 
     # Two messages.

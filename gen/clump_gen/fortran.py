@@ -26,6 +26,9 @@ BY_HAND = {
 HANDLES = ("MPI_Comm", "MPI_Group", "MPI_Win", "MPI_Session", "MPI_Message", "MPI_Info", "MPI_Errhandler", "MPI_Request", "MPI_Op",
            "MPI_Datatype", "MPI_File")  # fmt: skip
 
+# Those that have error handlers.
+OWNERS = ("MPI_Comm", "MPI_File", "MPI_Win", "MPI_Session")
+
 # Lengths of strings that are written, in C.
 STRINGS = {
     "MPI_Comm_get_name": "MPI_MAX_OBJECT_NAME", "MPI_Type_get_name": "MPI_MAX_OBJECT_NAME", "MPI_Win_get_name": "MPI_MAX_OBJECT_NAME",
@@ -183,6 +186,19 @@ def _argument(procedure: Procedure, p: Parameter, how: str, style: Style) -> str
     return f"*{p.name}" if p.is_scalar else p.name
 
 
+def _message(form: Form, buffer: Parameter, use: str) -> str:
+    """The count and the datatype of what is in a buffer, as far as the call says them with one number."""
+    count, datatype = fortran_model.message_of(form, buffer)
+    if use == "kAddress" or datatype is None or not datatype.is_scalar:
+        return ""
+    if fortran_model.ONE_ELEMENT.match(form.name):
+        return f"1, *{datatype.name}"
+    # With MPI_IN_PLACE a buffer has more than the recvcount of MPI_Reduce_scatter_block.
+    if count is not None and count.is_scalar and (use != "kMemory" or count.name == "count"):
+        return f"*{count.name}, *{datatype.name}"
+    return f"Message::kUnsaid, *{datatype.name}" if use == "kBlocks" else ""
+
+
 def _sections(procedure: Procedure) -> List[str]:
     """The buffers of a procedure of `use mpi_f08`, which may be sections of arrays: a line for each."""
     lines, form = [], procedure.c
@@ -191,10 +207,13 @@ def _sections(procedure: Procedure) -> List[str]:
         if p.kind != "BUFFER":
             continue
         use = fortran_model.buffer_use(form, p)
-        arguments = [p.name, f"Use::{use}", f"Call::{blocking}", "Access::kRead" if p.direction == "in" else "Access::kWrite"]
-        if use in ("kOneBlock", "kBlocks"):
-            count, datatype = fortran_model.message_of(form, p)
-            arguments += [f"*{count.name}" if use == "kOneBlock" else "0", f"*{datatype.name}"]
+        access = "kRead" if p.direction == "in" else "kWrite"
+        arguments = [p.name, f"Purpose{{Use::{use}, Call::{blocking}, Access::{access}}}"]
+        message, at = _message(form, p, use), fortran_model.significance(form, p)
+        if message or at != "kAll":
+            arguments.append(f"Message{{{message}}}")
+        if at != "kAll":
+            arguments.append(f"Where{{Where::At::{at}, *comm, *root}}")
         lines.append(f"  Section {p.name}_({', '.join(arguments)});\n")
     return lines
 
@@ -217,11 +236,12 @@ def _substitutes(procedure: Procedure) -> Dict[str, str]:
 
 def _refusals(form: Form) -> str:
     """Ends the call if a buffer is a section with which it cannot be done."""
-    comm = "handle<MPI_Comm>(*comm)" if any(p.name == "comm" and p.is_scalar for p in form.parameters) else "MPI_COMM_SELF"
+    scalars = {p.name: p.base for p in form.parameters if p.is_scalar}
+    owner = next((f"handle<{base}>(*{name})" for name, base in scalars.items() if base in OWNERS), "MPI_COMM_SELF")
     lines = []
     for p in form.parameters:
         if p.kind == "BUFFER" and fortran_model.buffer_use(form, p) != "kAddress":
-            refuse = f'{p.name}_.refuse("{form.name}", "{p.name}", {comm})'
+            refuse = f'{p.name}_.refuse("{form.name}", "{p.name}", {owner})'
             lines.append(f"  if (!{p.name}_.is_right()) return finish(ierror, {refuse});\n")
     return "".join(lines)
 

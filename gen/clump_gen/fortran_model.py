@@ -22,6 +22,8 @@ BLOCKS = {
     "sendbuf": re.compile(r"MPI_I?(neighbor_)?(scatterv?|alltoall[vw]?)(_init)?(_c)?$", re.I),
     "buf": re.compile(r"MPI_P(send|recv)_init(_c)?$", re.I),
 }
+# Those that work on one element.
+ONE_ELEMENT = re.compile(r"MPI_(Fetch_and_op|Compare_and_swap)$")
 # After these the library still uses the buffer.
 NOT_BLOCKING = re.compile(
     r"MPI_(I(?!nfo|nit|ntercomm|s_)|R(put|get|accumulate|get_accumulate)(_c)?$|File_i|File_\w+_begin|Put|Get(_c)?$|Accumulate|Get_acc|Fetch|"
@@ -159,6 +161,16 @@ def buffer_use(form: Form, buffer: Parameter) -> str:
     if blocks is not None and blocks.match(form.name):
         return "kBlocks"
     return "kOneBlock" if count is not None and count.is_scalar else "kMemory"
+
+
+def significance(form: Form, buffer: Parameter) -> str:
+    """At which ranks a buffer means something (enum class At of bindings/fortran/section.h)."""
+    if not {"root", "comm"} <= {p.name for p in form.parameters}:
+        return "kAll"
+    kind = re.search(r"gather|scatter|reduce|bcast", form.name, re.I).group().lower()
+    if kind == "bcast":
+        return "kSenders"
+    return "kRoot" if (buffer.name == "sendbuf") == (kind == "scatter") else "kPeers"
 
 
 def is_blocking(form: Form) -> bool:

@@ -81,6 +81,15 @@ CLUMP_INLINE int MPI_Status_f2c(const MPI_Fint* f_status, MPI_Status* c_status) 
 }
 """
 
+_FORTRAN_IGNORE = """
+/* MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE of mpif.h and the module mpi (section 19.3.5): addresses of variables of libmpifort_abi.so.1. Null in
+   a program without Fortran. */
+extern MPI_Fint mpi_fortran_status_ignore_[] __attribute__((weak));
+extern MPI_Fint mpi_fortran_statuses_ignore_[] __attribute__((weak));
+#define MPI_F_STATUS_IGNORE               ((MPI_Fint*)mpi_fortran_status_ignore_)
+#define MPI_F_STATUSES_IGNORE             ((MPI_Fint*)mpi_fortran_statuses_ignore_)
+"""
+
 _BOTTOM = """
 #undef CLUMP_INLINE
 #ifdef __cplusplus
@@ -117,7 +126,7 @@ def _fortran_conversions() -> str:
         short = "Type" if name == "Datatype" else name
         text.append(f"CLUMP_INLINE MPI_Fint MPI_{short}_c2f(MPI_{name} handle) {{ return (MPI_Fint)MPI_{short}_toint(handle); }}\n")
         text.append(f"CLUMP_INLINE MPI_{name} MPI_{short}_f2c(MPI_Fint handle) {{ return MPI_{short}_fromint((int)handle); }}\n")
-    return "".join(text) + _STATUS_CONVERSIONS
+    return "".join(text) + _STATUS_CONVERSIONS + _FORTRAN_IGNORE
 
 
 def _top(version: str) -> str:

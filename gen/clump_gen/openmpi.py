@@ -38,7 +38,7 @@ _FAMILY = facade.Family({
 
 
 def _objects(facts: List[constants.Group], values: Dict[str, str]) -> str:
-    """A C file: the objects, and from the standard's values to their addresses."""
+    """A C file: the objects, from the standard's values to their addresses, and all addresses."""
     text = [facade.TOP, '#define PUBLIC __attribute__((visibility("default"), aligned(32)))\n']
     places = []
     defined = set()
@@ -58,7 +58,9 @@ def _objects(facts: List[constants.Group], values: Dict[str, str]) -> str:
         define(name, size, values[constant])
     for name, size in OTHER_OBJECTS.items():
         define(name, size, "0x3ff")
-    text.append('__attribute__((visibility("hidden"))) void* const clump_openmpi_objects[1024] = {\n' + "".join(places) + "};\n")
+    hidden = '__attribute__((visibility("hidden"))) void* const '
+    text.append(f"{hidden}clump_openmpi_objects[1024] = {{\n" + "".join(places) + "};\n")
+    text.append(f"{hidden}clump_openmpi_all[] = {{{', '.join(f'&{name}' for name in sorted(defined))}, 0}};\n")
     return "".join(text)
 
 

@@ -18,6 +18,8 @@ LARGE_TWINS = ("MPI_Psend_init", "MPI_Precv_init")
 CORRECTIONS = {("MPI_Info_create_env", "argv"): ("char", 1, "[]")}
 # The data says of these that they mean something at the root only, but every rank receives.
 NOT_ROOT_ONLY = {("MPI_Scatterv_init", "recvbuf"), ("MPI_Scatterv_init_c", "recvbuf")}
+# What the data has no field for, its text says of a parameter: that it means something at the leader of a group only.
+_LEADER_ONLY = re.compile(r"significant only at.*local.*leader")
 # Arrays in whose place a small constant may stand (MPI_UNWEIGHTED) are declared as pointers, which is the same to the language:
 # of an array GCC believes that it is read, and warns of the address.
 OR_CONSTANT = {"WEIGHT"}
@@ -35,7 +37,8 @@ class Parameter:
     pointers: int
     array: str  # "", "[]" or "[][3]"
     length: Optional[object]  # the name of the parameter that holds the length, "*", a number, a list of these, or None
-    root_only: bool
+    root_only: bool  # at other ranks than the root it may be anything
+    leader_only: bool  # the same of the rank local_leader
     large_only: bool
 
     @property
@@ -115,6 +118,7 @@ def _form(symbol) -> Form:
                 array=array,
                 length=raw["length"],
                 root_only=bool(raw["root_only"]) and (symbol.name, raw["name"]) not in NOT_ROOT_ONLY,
+                leader_only=bool(_LEADER_ONLY.search(raw["desc"] or "")),
                 large_only=bool(raw["large_only"]),
             )
         )

@@ -38,10 +38,8 @@ void look_at_end(int status, void*) {
 }  // namespace
 
 void begin_again_over_facade(char** argv, char** environment) {
-  std::string facade;
-  for (const std::string& one : image::facades_missing_here())
-    facade.append(facade.empty() ? "" : ":").append(one);
-  if (facade.empty()) return;
+  const std::vector<std::string> facades = image::facades_missing_here();
+  if (facades.empty()) return;
   constexpr std::string_view kPreload = "LD_PRELOAD=";
   constexpr std::string_view kPreloaded = "CLUMP_PRELOADED=";
   std::string preload(kPreload);
@@ -50,15 +48,25 @@ void begin_again_over_facade(char** argv, char** environment) {
   for (char** entry = environment; *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
     if (text.starts_with(kPreload))
-      preload.append(facade).append(":").append(text.substr(kPreload.size()));
+      preload = text;
     else if (text.starts_with(kPreloaded))
-      preloaded.append(text.substr(kPreloaded.size())).append(":");
+      preloaded = text;
     else
       changed.push_back(*entry);
   }
-  preloaded.append(facade);
-  // It is there, and another library all the same; or we are here by other means.
-  if (preload.size() == kPreload.size() || preloaded.find(facade) != preloaded.rfind(facade)) return;
+  // Twice: it is there, and another library all the same.
+  if (preload.size() == kPreload.size() || preloaded.find(facades.front()) != preloaded.npos) return;
+  std::vector<std::string> added = image::loaded_before(facades);
+  std::erase_if(added, [&](const std::string& one) { return preload.find(one) != preload.npos; });
+  added.insert(added.end(), facades.begin(), facades.end());
+  // Behind the tools that are there, before ours.
+  const std::size_t ours = preload.find("/libclump_host.so");
+  std::size_t at = ours == preload.npos ? kPreload.size() : preload.find_last_of("=: ", ours) + 1;
+  for (const std::string& one : added) {
+    preload.insert(at, one + ":");
+    at += one.size() + 1;
+    preloaded.append(preloaded.size() == kPreloaded.size() ? "" : ":").append(one);
+  }
   changed.push_back(preload.data());
   changed.push_back(preloaded.data());
   changed.push_back(nullptr);

@@ -37,6 +37,7 @@
 #include "image/own_calls.h"
 #include "image/record_locks.h"
 #include "image/refusal.h"
+#include "image/sentinels.h"
 #include "image/signals.h"
 #include "pmi/rank_variables.h"
 
@@ -105,6 +106,7 @@ void begin_plain() {
   here.ranks[0].identity.threaded = true;  // it makes them without us
   fiber::set_default_identity(&here.ranks[0].identity);
   fiber::set_spinning(here.job.spin);
+  image::add_linked_sentinels();
   image::see_exit_of_process();
 }
 

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <deque>
 #include <set>
+#include <string_view>
+#include <unordered_set>
 
 #include "base/environment.h"
 #include "image/elf_file.h"
@@ -14,15 +16,6 @@
 
 namespace clump::image {
 namespace {
-
-const link_map* loaded_as(std::string_view name) {
-  for (const link_map* map = first_loaded(); map != nullptr; map = map->l_next) {
-    if (map->l_ld == nullptr) continue;
-    const Dynamic dynamic(*map);
-    if (dynamic.soname != nullptr && name == dynamic.soname) return map;
-  }
-  return nullptr;
-}
 
 bool is_for_c(const char* name) {
   return std::strncmp(name, "libmpi.so", 9) == 0 || std::strncmp(name, "libmpich.so", 11) == 0;
@@ -53,6 +46,15 @@ bool is_of_mpi(const char* name) {
 }
 
 }  // namespace
+
+const link_map* loaded_as(std::string_view name) {
+  for (const link_map* map = first_loaded(); map != nullptr; map = map->l_next) {
+    if (map->l_ld == nullptr) continue;
+    const Dynamic dynamic(*map);
+    if (dynamic.soname != nullptr && name == dynamic.soname) return map;
+  }
+  return nullptr;
+}
 
 std::string facade_needed_by(const std::string& path) {
   const char* const variable = base::variable("LD_LIBRARY_PATH");
@@ -106,6 +108,25 @@ std::vector<std::string> facades_missing_here() {
   }
   std::erase(missing, std::string());
   return missing;
+}
+
+std::vector<std::string> loaded_before(const std::vector<std::string>& facades) {
+  std::deque<ElfFile> files;  // owns the names
+  std::unordered_set<std::string_view> names;
+  for (const std::string& facade : facades)
+    for (const std::string_view name : files.emplace_back(facade).defined_functions()) names.insert(name);
+  std::vector<std::string> found;
+  for (const link_map* map = first_loaded()->l_next; map != nullptr; map = map->l_next) {
+    const std::string path = map->l_name;
+    const std::string library = path.substr(path.rfind('/') + 1);
+    if (std::ranges::find(facades, facade_for(library)) != facades.end()) break;
+    if (is_shared_library(library.c_str()) || mpi_kind_of(library) != MpiKind::kNone) continue;
+    const ElfFile file(path);
+    if (std::ranges::any_of(file.defined_functions(),
+                            [&](std::string_view name) { return names.contains(name); }))
+      found.push_back(path);
+  }
+  return found;
 }
 
 void bind_to_facade(const link_map& object) {

@@ -6,17 +6,21 @@
 #include <link.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace clump::image {
+
+/// The loaded object of this SONAME; null: there is none.
+const link_map* loaded_as(std::string_view name);
 
 /// The facade that the file, or a library that it needs and that is not loaded yet, names; empty: none. Reads
 /// files.
 std::string facade_needed_by(const std::string& path);
 
-/// The facade that is opened in the place of the library of this name; empty: none is. A name without a number
-/// ("libmpi.so": Rmpi opens that) is that of a library for compilers, of any family: the facade that is loaded, or
-/// that for the library which would be found.
+/// The facade that is opened in the place of the library of this name; empty: none is. A name without a
+/// number ("libmpi.so": Rmpi opens that) is that of a library for compilers, of any family: the facade that
+/// is loaded, or that for the library which would be found.
 std::string facade_in_place_of(const std::string& name);
 
 /// Whether the object names a library that a facade of ours has taken the place of.
@@ -24,6 +28,9 @@ bool uses_facade(const link_map& object);
 /// The facades in whose places ld.so has loaded other libraries, as it does where mpiexec could not see what
 /// comes: behind a shell.
 std::vector<std::string> facades_missing_here();
+/// The libraries that ld.so has loaded before the first of those others and that define functions which one
+/// of `facades` defines, too: tools, and functions of the same name. They belong before it. Reads files.
+std::vector<std::string> loaded_before(const std::vector<std::string>& facades);
 /// Binds the functions of MPI that such an object imports to the facade, which is loaded. ld.so has bound
 /// them to the first library that defines them, which is libmpi_abi.so.1.
 void bind_to_facade(const link_map& object);

@@ -21,6 +21,7 @@
 #include "image/objects.h"
 #include "image/output.h"
 #include "image/rank_image.h"
+#include "image/sentinels.h"
 #include "image/standard.h"
 
 namespace clump::image {
@@ -126,6 +127,7 @@ base::Status capture(fiber::Identity& native, int argc, char** argv, char** envp
   image->argc = argc;
   image->argv = argv;
   native.image = image;
+  for (const Object* object : objects) add_own_sentinels(*object->map, *image);
   native_image.store(image, std::memory_order_release);  // release: pairs with acquire in image_of()
   fiber::adopt_identity(&native);
   has_captured.store(true, std::memory_order_release);  // release: pairs with acquire in captured()
@@ -172,7 +174,10 @@ base::Status create(fiber::Identity& rank, int program) {
   auto image = std::make_unique<Image>(&rank, false);
   image->program = &source;
   CLUMP_TRY(image->add(source.objects, nullptr));
-  for (Instance* instance : image->instances()) instance->pinned = true;
+  for (Instance* instance : image->instances()) {
+    instance->pinned = true;
+    add_own_sentinels(*instance->object.map, *image);
+  }
   image->behind_doors = behind_doors(*image);
   rank.image = image.release();
   return {};

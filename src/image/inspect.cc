@@ -83,7 +83,10 @@ class LibraryWalk {
         file.strings(DT_NEEDED);
     for (const std::string& name : needed) {
       note_mpi(name, file, item.path);
-      if (!seen_.insert(name).second) continue;
+      if (!seen_.insert(name).second) {
+        replace_facade(name, file, paths, inherited);
+        continue;
+      }
       std::string found = find_library(name, paths, item.inherited, library_path_);
       if (base_name(name) == verdict_.mpi_library) verdict_.mpi_path = found;
       if (std::string facade = facade_for(base_name(name), file); !facade.empty()) {
@@ -99,6 +102,20 @@ class LibraryWalk {
       // The libraries that another MPI library needs do not matter, because it will not be loaded.
       if (mpi_kind_of(base_name(name)) == MpiKind::kNone) queue_.push_back({std::move(found), inherited});
     }
+  }
+
+  /// A library that was visited before has got a facade in the place of a part of an MPI library, and `user`
+  /// needs more of that part than the facade has: then both get the part itself.
+  void replace_facade(const std::string& name, const ElfFile& user, const SearchPaths& paths,
+                      const std::vector<std::string>& inherited) {
+    if (mpi_kind_of(base_name(name)) != MpiKind::kNone) return;
+    const std::string facade = facade_for(base_name(name));
+    if (facade.empty() || !facade_for(base_name(name), user).empty()) return;
+    const auto taken = std::ranges::find(verdict_.libraries, facade);
+    std::string found = find_library(name, paths, inherited, library_path_);
+    if (taken == verdict_.libraries.end() || found.empty()) return;
+    *taken = found;
+    queue_.push_back({std::move(found), inherited});
   }
 
   /// A family's library for another language needs its C library, which the program may not name.

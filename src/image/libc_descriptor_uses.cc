@@ -59,9 +59,17 @@ CLUMP_HOST_API ssize_t pread(int descriptor, void* bytes, size_t count, off_t fr
 CLUMP_HOST_API ssize_t pread64(int descriptor, void* bytes, size_t count, off_t from) {
   return pread(descriptor, bytes, count, from);
 }
+CLUMP_HOST_API ssize_t __pread_chk(int descriptor, void* bytes, size_t count, off_t from, size_t room) {
+  static constinit Hidden<ssize_t(int, void*, size_t, off_t, size_t)> real{"__pread_chk"};
+  return real(kernel_number(descriptor), bytes, count, from, room);
+}
 CLUMP_HOST_API ssize_t recv(int descriptor, void* bytes, size_t count, int flags) {
   static constinit Hidden<ssize_t(int, void*, size_t, int)> real{"recv"};
   return real(kernel_number(descriptor), bytes, count, flags);
+}
+CLUMP_HOST_API ssize_t __recv_chk(int descriptor, void* bytes, size_t count, size_t room, int flags) {
+  static constinit Hidden<ssize_t(int, void*, size_t, size_t, int)> real{"__recv_chk"};
+  return real(kernel_number(descriptor), bytes, count, room, flags);
 }
 
 // Writing.
@@ -203,6 +211,10 @@ CLUMP_HOST_API int isatty(int descriptor) noexcept {
 CLUMP_HOST_API int ttyname_r(int descriptor, char* name, size_t room) noexcept {
   static constinit Hidden<int(int, char*, size_t)> real{"ttyname_r"};
   return real(kernel_number(descriptor), name, room);
+}
+CLUMP_HOST_API int __ttyname_r_chk(int descriptor, char* name, size_t bytes, size_t room) noexcept {
+  static constinit Hidden<int(int, char*, size_t, size_t)> real{"__ttyname_r_chk"};
+  return real(kernel_number(descriptor), name, bytes, room);
 }
 CLUMP_HOST_API int tcgetattr(int descriptor, termios* settings) noexcept {
   static constinit Hidden<int(int, termios*)> real{"tcgetattr"};

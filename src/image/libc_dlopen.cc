@@ -17,6 +17,7 @@
 #include "image/objects.h"
 #include "image/rank_image.h"
 #include "image/search.h"
+#include "image/sentinels.h"
 #include "image/symbols.h"
 
 namespace clump::image {
@@ -56,17 +57,25 @@ Caller caller_at(const void* address) {
   return {image != nullptr ? object : nullptr, image};
 }
 
-/// Opens a library for which a facade has to be there first, and binds all that comes in with it to the
-/// facade.
-void* open_over(std::string facade, const char* name, int flags) {
+/// Tells the library for Fortran of sentinels that an object has for itself; the object stays loaded then.
+void keep_sentinels(const link_map& object) {
+  if (add_own_sentinels(object, current_image()))
+    ld_open(object.l_name, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+/// Opens the library `name`, which is in `file`, and binds all that comes in with it to the facade and to the
+/// library for Fortran. `facade` is the one that has to be there first; empty: none has.
+void* open_over(std::string facade, const std::string& file, const char* name, int flags) {
   const link_map* last = first_loaded();
   while (last->l_next != nullptr) last = last->l_next;
-  for (; !facade.empty(); facade = facade_needed_by(name)) {
+  for (; !facade.empty(); facade = facade_needed_by(file)) {
     if (ld_open(facade.c_str(), RTLD_NOW | RTLD_NODELETE) == nullptr) return nullptr;
   }
   void* const opened = ld_open(name, flags);
   for (const link_map* map = last->l_next; map != nullptr; map = map->l_next) {
     if (uses_facade(*map)) bind_to_facade(*map);
+    bind_sentinels(*map);
+    keep_sentinels(*map);
   }
   return opened;
 }
@@ -75,24 +84,27 @@ void* open_file(const char* path, int flags) {
   if (path == nullptr || (flags & RTLD_NOLOAD) != 0) return ld_open(path, flags);
   // A family's library for Fortran is over its C library, and has to be bound to that.
   if (const std::string facade = facade_in_place_of(path); !facade.empty())
-    return open_over(facade, facade.c_str(), flags);
+    return open_over(facade, facade, facade.c_str(), flags);
   // One that is loaded already serves as well: what comes in is bound to it.
-  return open_over(facade_needed_by(path), path, flags);
+  return open_over(facade_needed_by(path), path, path, flags);
 }
 
 /// ld.so searches the paths of its caller's file. Its caller would be this library, so the search is done
-/// here where that matters.
+/// here where that matters. What will be opened is read before (open_file()).
 void* open_shared(const char* name, int flags, const void* from) {
   if (name == nullptr || std::strchr(name, '/') != nullptr || !facade_in_place_of(name).empty())
     return open_file(name, flags);
+  if (void* loaded = ld_open(name, flags | RTLD_NOLOAD)) return loaded;
+  if ((flags & RTLD_NOLOAD) != 0) return nullptr;
+  static_cast<void>(ld_error());  // that it is not there yet is no error
   const link_map* map = loaded_at(from);
   const std::string file = map == nullptr || map->l_name[0] == '\0' ? base::program_path() : map->l_name;
   const SearchPaths paths = search_paths_of(ElfFile(file), file);
-  if (paths.rpath.empty() && paths.runpath.empty()) return ld_open(name, flags);
-  if (void* loaded = ld_open(name, flags | RTLD_NOLOAD)) return loaded;
   const char* library_path = base::variable("LD_LIBRARY_PATH");
   const std::string found = find_library(name, paths, {}, library_path != nullptr ? library_path : "");
-  return open_file(found.empty() ? name : found.c_str(), flags);
+  if (found.empty() || (paths.rpath.empty() && paths.runpath.empty()))
+    return open_over(facade_needed_by(found), found, name, flags);
+  return open_file(found.c_str(), flags);
 }
 
 /// Sets the error for what ld.so has failed to open: its text, and what the user can do if another MPI

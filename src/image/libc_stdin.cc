@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cstdarg>
 #include <cstdio>
 #include <cwchar>
 
@@ -28,11 +27,9 @@ int empty_input() {
   return empty;
 }
 
-/// The calling rank's `stdin`, as the program has set it.
-FILE* input() { return captured() ? *current_image().variable(&stdin) : stdin; }
-
 }  // namespace
 
+FILE* rank_stdin() { return captured() ? *current_image().variable(&stdin) : stdin; }
 FILE* rank_input() { return current_image().libc().standard.input; }
 
 void use_as_input(int real) {
@@ -70,35 +67,9 @@ using namespace clump::image;  // the functions below are the C library's, outsi
 
 extern "C" {
 
-CLUMP_HOST_API int getchar() { return std::getc(input()); }
-CLUMP_HOST_API int getchar_unlocked() { return getc_unlocked(input()); }
-CLUMP_HOST_API wint_t getwchar() { return std::getwc(input()); }
-
-// The header gives scanf() another name in the binary: that of the C99 form. The traditional form differs in
-// "%a" and keeps its own name.
-CLUMP_HOST_API int vscanf(const char* format, va_list arguments) {
-  return std::vfscanf(input(), format, arguments);
-}
-CLUMP_HOST_API int scanf(const char* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  const int items = std::vfscanf(input(), format, arguments);
-  va_end(arguments);
-  return items;
-}
-
-CLUMP_HOST_API int traditional_vscanf(const char* format, va_list arguments) __asm__("vscanf");
-CLUMP_HOST_API int traditional_vscanf(const char* format, va_list arguments) {
-  static constinit Hidden<int(FILE*, const char*, va_list)> real{"vfscanf"};
-  return real(input(), format, arguments);
-}
-CLUMP_HOST_API int traditional_scanf(const char* format, ...) __asm__("scanf");
-CLUMP_HOST_API int traditional_scanf(const char* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  const int items = traditional_vscanf(format, arguments);
-  va_end(arguments);
-  return items;
-}
+CLUMP_HOST_API int getchar() { return std::getc(rank_stdin()); }
+CLUMP_HOST_API int getchar_unlocked() { return getc_unlocked(rank_stdin()); }
+CLUMP_HOST_API wint_t getwchar() { return std::getwc(rank_stdin()); }
+CLUMP_HOST_API wint_t getwchar_unlocked() { return getwc_unlocked(rank_stdin()); }
 
 }  // extern "C"

@@ -25,6 +25,7 @@
 #include "image/rank_image.h"
 #include "image/relocations.h"
 #include "image/search.h"
+#include "image/sentinels.h"
 
 namespace clump::image {
 namespace {
@@ -187,6 +188,7 @@ base::Status map_template(const ElfFile& file, const std::string& path, int flag
   }
   if (*object == nullptr) return cannot_open(path, "ld.so did not list it");
   if (uses_facade(*(*object)->map)) bind_to_facade(*(*object)->map);
+  bind_sentinels(*(*object)->map);
   restore_constructors((*object)->dynamic, file);
   (*object)->needed.insert((*object)->needed.end(), needs.unnamed_objects.begin(),
                            needs.unnamed_objects.end());

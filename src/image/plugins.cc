@@ -7,6 +7,7 @@
 #include "image/loader.h"
 #include "image/objects.h"
 #include "image/rank_image.h"
+#include "image/sentinels.h"
 
 namespace clump::image {
 namespace {
@@ -56,6 +57,7 @@ base::Status Plugins::open_private(Object& object, int flags, void** handle) {
   std::vector<Instance*> made;
   CLUMP_TRY(image_.add(closure, &made));
   for (const Instance* instance : made) reset_thread(*instance);
+  for (Instance* instance : made) instance->pinned = add_own_sentinels(*instance->object.map, image_);
   for (const Object* member : closure) {
     Instance* instance = image_.instance(*member);
     if (instance == nullptr) continue;
@@ -107,6 +109,9 @@ void* Plugins::hold(Object* object) {
   if (handle == nullptr) {
     handle = std::make_unique<Handle>();
     handle->object = object;
+    // Of a library that the program was linked to ld.so knows where its symbols are looked up only when it
+    // has been opened.
+    if (object != nullptr && !object->is_template) ld_open(object->map->l_name, RTLD_NOW | RTLD_NOLOAD);
     const Object& shown = object != nullptr ? *object : *image_.program->main;
     const Instance* instance = image_.instance(shown);
     const std::ptrdiff_t delta = instance != nullptr ? instance->delta : 0;

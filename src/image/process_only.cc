@@ -25,12 +25,14 @@ constexpr std::string_view kQueue = "is told of the end of input and output by w
 constexpr std::string_view kEnvironment = "looks at the environment of the process";
 constexpr std::string_view kHeapEnd = "moves the end of the heap of the process";
 constexpr std::string_view kUndo = "may have the kernel undo it, which it does when the process ends";
+constexpr std::string_view kStdin = "reads the stdin that the process has once";
 constexpr std::string_view kWatchedMemory = "has the C library watch the memory of the process";
 
 /// In the order of the characters' codes. A new row is for a function that is rarely used and cannot be given
 /// to each rank at a reasonable cost.
 constexpr Row kProcessOnly[] = {
     {"__fentry__", kProfile},
+    {"__gets_chk", kStdin},
     {"__moncontrol", kProfile},
     {"__monstartup", kProfile},
     {"__profil", kProfile},
@@ -76,6 +78,7 @@ constexpr Row kProcessOnly[] = {
     {"getpass", kOneResult},
     {"getprotoent", kPlaceInList},
     {"getprotoent_r", kPlaceInList},
+    {"gets", kStdin},
     {"getservent", kPlaceInList},
     {"getservent_r", kPlaceInList},
     {"getspent", kPlaceInList},

@@ -129,8 +129,10 @@ void claim_leaving(Image& image);
 
 /// Makes `descriptor` the rank's standard input; -1: an empty one.
 void begin_input(Image& image, int descriptor);
-/// The calling rank's `stdin`.
+/// The stream that the calling rank has as `stdin` at its begin.
 std::FILE* rank_input();
+/// The calling rank's `stdin`, as the program has set it.
+std::FILE* rank_stdin();
 /// From now on `stdin` reads this descriptor of the kernel's.
 void use_as_input(int real);
 /// freopen() of the rank's `stdin`.

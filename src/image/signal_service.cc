@@ -26,31 +26,30 @@ constinit std::atomic<bool> allowed{false}, wanted{false}, started{false};
 /// The cores of the process: a thread that a fiber makes would have only the fiber's core.
 constinit cpu_set_t cores{};
 
-/// A thread of a rank that has signals to handle.
-struct Call {
-  fiber::Fiber* fiber;
-  pid_t thread;
-  int signal;
-  bool looks;
-};
-
+/// What the service does for threads that have signals to handle.
 struct Calls {
-  Call all[kMostCalls];
-  int count = 0;
+  fiber::Fiber* sleeping[kMostCalls];  ///< woken without the Guard
+  int sleeping_count = 0;
+  bool any = false;
 
-  /// Adds a call for a thread that has these signals to handle. With the Guard.
-  void add(const Table& table, const Thread& thread, Set signals) {
-    if (count == kMostCalls) return;
+  /// Calls a thread that has these signals to handle. With the Guard, which the thread needs to take them: so it has
+  /// the interruption before it goes on. One that came later would end the program's next call, with no handler run.
+  void call(const Table& table, const Thread& thread, Set signals) {
+    any = true;
     bool restart = thread.awaited.load(std::memory_order_relaxed) == 0;
     for (Set left = signals; left != 0; left &= left - 1)
       restart &= (table.actions[__builtin_ctzll(left) + 1].flags & SA_RESTART) != 0;
-    all[count++] = {thread.fiber, thread.number, restart ? kRestart : kInterrupt,
-                    thread.looks.load(std::memory_order_relaxed)};
+    const int signal = restart ? kRestart : kInterrupt;
+    if (thread.fiber == nullptr)
+      ::syscall(SYS_tgkill, base::process_id(), thread.number, signal);
+    else if ((thread.looks.load(std::memory_order_relaxed) || !fiber::interrupt(*thread.fiber, signal)) &&
+             sleeping_count < kMostCalls)
+      sleeping[sleeping_count++] = thread.fiber;
   }
 
-  /// Adds calls for the signals that are pending for a rank. A thread that waits for a signal gets it first,
+  /// Calls threads for the signals that are pending for a rank. A thread that waits for a signal gets it first,
   /// then the main thread, then any other. With the Guard.
-  void add(const Table& table) {
+  void call(const Table& table) {
     Set left = table.pending.load(std::memory_order_relaxed);
     const Thread* last = nullptr;
     for (const Thread* thread = state_of(*table.rank).threads; thread != nullptr; thread = thread->next) {
@@ -58,36 +57,28 @@ struct Calls {
       const Set awaited = thread->awaited.load(std::memory_order_relaxed);
       const Set open = awaited | ~thread->blocked.load(std::memory_order_relaxed);
       const Set here = (thread->pending.load(std::memory_order_relaxed) & open) | (left & awaited);
-      if (here != 0) add(table, *thread, here);
+      if (here != 0) call(table, *thread, here);
       left &= ~here;
     }
     for (const Thread* thread = last; thread != nullptr && left != 0; thread = thread->previous) {
       const Set here = left & ~thread->blocked.load(std::memory_order_relaxed);
-      if (here != 0) add(table, *thread, here);
+      if (here != 0) call(table, *thread, here);
       left &= ~here;
     }
   }
 };
 
-void make(const Call& call) {
-  if (call.fiber == nullptr) {
-    ::syscall(SYS_tgkill, base::process_id(), call.thread, call.signal);
-    return;
-  }
-  if (!call.looks && fiber::interrupt(*call.fiber, call.signal)) return;
-  fiber::wake_to_attend(*call.fiber);
-}
-
 /// Makes all threads with signals handle them; whether there were any.
 bool call_all() {
   static Calls calls;  // used by the service only
-  calls.count = 0;
+  calls.sleeping_count = 0;
+  calls.any = false;
   {
     const Guard guard;
-    for (const Table* table = first_table(); table != nullptr; table = table->next) calls.add(*table);
+    for (const Table* table = first_table(); table != nullptr; table = table->next) calls.call(*table);
   }
-  for (int i = 0; i < calls.count; ++i) make(calls.all[i]);
-  return calls.count != 0;
+  for (int i = 0; i < calls.sleeping_count; ++i) fiber::wake_to_attend(*calls.sleeping[i]);
+  return calls.any;
 }
 
 void* serve(void*) {

@@ -144,14 +144,25 @@ void EventDispatcher::note(Note note) {
   rank_.attend(core::Rank::kEventsWait);
 }
 
-/// The oldest note, and those who are to be told of it.
-bool EventDispatcher::fetch(Note& note, std::vector<Interest>& told) {
+/// The oldest note, and the registrations that are to be told of it.
+bool EventDispatcher::fetch(Note& note, std::vector<MPI_T_event_registration>& told) {
   told.clear();
   const std::lock_guard lock(mutex_);
   if (first_ == next_) return false;
   note = notes_[first_++ % kMostNotes];
   for (const Interest& interest : interests_)
-    if (interest.fits(note)) told.push_back(interest);
+    if (interest.fits(note)) told.push_back(interest.handle);
+  return true;
+}
+
+/// The interest of a registration as it is now. A callback that was told of the note before may have freed
+/// it, or given it another callback. False if it is not to be told; of a new registration with the same
+/// address the note is too old.
+bool EventDispatcher::still_wants(MPI_T_event_registration handle, const Note& note, Interest& interest) {
+  const std::lock_guard lock(mutex_);
+  const auto known = std::ranges::find(interests_, handle, &Interest::handle);
+  if (known == interests_.end() || !known->fits(note)) return false;
+  interest = *known;
   return true;
 }
 
@@ -173,9 +184,11 @@ void EventDispatcher::tell() {
   if (!teller_.compare_exchange_strong(nobody, std::this_thread::get_id(), std::memory_order_acquire)) return;
   rank_.disregard(core::Rank::kEventsWait);
   Note note{};
-  std::vector<Interest> told;
+  Interest interest;
+  std::vector<MPI_T_event_registration> told;
   while (fetch(note, told)) {
-    for (const Interest& interest : told) {
+    for (const MPI_T_event_registration handle : told) {
+      if (!still_wants(handle, note, interest)) continue;
       Instance instance{*interest.kind, note};
       current_.store(&instance, std::memory_order_relaxed);
       const Interest::Callback& callback = interest.best();
@@ -185,7 +198,7 @@ void EventDispatcher::tell() {
     }
   }
   // What was dropped came after all that was told, and before what will be noted from now on.
-  for (Interest interest; fetch_drops(interest);)
+  while (fetch_drops(interest))
     interest.dropped(interest.drops, interest.handle, static_cast<int>(interest.kind->source),
                      MPI_T_CB_REQUIRE_NONE, interest.best().user_data);
   // release: pairs with the acquire in forget().

@@ -103,7 +103,8 @@ class EventDispatcher final : public core::ToolObserver {
 
   void note(Note note);
   void watch();
-  bool fetch(Note& note, std::vector<Interest>& told);
+  bool fetch(Note& note, std::vector<MPI_T_event_registration>& told);
+  bool still_wants(MPI_T_event_registration handle, const Note& note, Interest& interest);
   bool fetch_drops(Interest& told);
 
   core::Rank& rank_;

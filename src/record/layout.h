@@ -29,6 +29,8 @@ inline constexpr std::size_t kCollectives = 4096;
 
 /// Places of peers that are none.
 inline constexpr int kNobody = -1;
+/// Of a call that has sent several messages: MPI_Startall.
+inline constexpr int kSeveral = -2;
 
 using base::Counter;
 
@@ -56,7 +58,7 @@ struct Event {
   std::uint64_t begin, end;  ///< ticks
   std::uint64_t waited;
   std::int64_t sent, received;  ///< bytes
-  std::int32_t to, from;        ///< ranks in the job; kNobody
+  std::int32_t to, from;        ///< ranks in the job; kNobody; kSeveral
   std::int32_t send_tag, receive_tag;
   std::uint32_t context;  ///< of the communicator
   std::uint32_t call;
@@ -67,9 +69,13 @@ struct EventChunk {
   std::array<Event, kEventsInChunk> events;
 };
 
-/// Of one thread of control of a rank.
+/// Of one thread of control of a rank, and of those that come after its end.
 struct ThreadRecord {
   std::atomic<std::uint64_t> next;  ///< the rank's thread before
+  /// For how long threads have had it: the one that has it now since then (0: none has it), and the ticks of
+  /// those that have ended. By the thread that has it.
+  std::atomic<std::uint64_t> had_since;
+  Counter had;
   /// The call that it is in now: its number, and since when; 0: none.
   std::atomic<std::uint32_t> call;
   std::atomic<std::uint64_t> call_begun;
@@ -89,12 +95,12 @@ struct RankRecord {
   /// It is watched since; 0: not now. MPI_Pcontrol changes this, and the end of MPI.
   std::atomic<std::uint64_t> since;
   Counter watched;  ///< ticks, until `since` was set
-  std::atomic<std::uint64_t> first_watched;
+  std::atomic<std::uint64_t> first_watched, last_watched;
   std::atomic<std::uint32_t> event_chunks;
 };
 
 struct Header {
-  static constexpr std::uint64_t kMagic = 0x3230'6472'6f63'6572;  // "record02", in the order of bytes
+  static constexpr std::uint64_t kMagic = 0x3330'6472'6f63'6572;  // "record03", in the order of bytes
 
   std::uint64_t magic;
   std::uint64_t size;                         ///< of the region

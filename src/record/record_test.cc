@@ -5,7 +5,9 @@
 
 #include <atomic>
 #include <cstring>
+#include <functional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "record/recorder.h"
@@ -44,6 +46,44 @@ ThreadRecord& only_thread(int rank) {
   auto* const found = region().at<ThreadRecord>(region().rank(rank).threads);
   EXPECT_EQ(found->next, 0U);
   return *found;
+}
+
+/// What is used, as a thread sees it to which another one comes before each of its writes.
+struct Contended {
+  std::uint64_t value;
+  int writes = 0;
+  std::function<void()> other;
+
+  std::uint64_t load(std::memory_order) const { return value; }
+  bool compare_exchange_weak(std::uint64_t& expected, std::uint64_t desired, std::memory_order) {
+    if (other) std::exchange(other, {})();
+    ++writes;
+    if (value == expected) return value = desired, true;
+    expected = value;
+    return false;
+  }
+};
+
+TEST(Reservation, WhatAnotherThreadTakesInBetweenIsItsOwn) {
+  Contended used{.value = 100};
+  std::uint64_t theirs = 0;
+  used.other = [&] { theirs = reserve(used, 64, 1000); };
+  EXPECT_EQ(reserve(used, 128, 1000), 164U);
+  EXPECT_EQ(theirs, 100U);
+  EXPECT_EQ(used.value, 292U);
+  used.other = [&] { theirs = reserve(used, 700, 1000); };  // and then there is no room
+  EXPECT_EQ(reserve(used, 128, 1000), 0U);
+  EXPECT_EQ(theirs, 292U);
+  EXPECT_EQ(used.value, 992U);
+}
+
+TEST(Reservation, OneThatDoesNotFitWritesNothing) {
+  Contended used{.value = 900};
+  EXPECT_EQ(reserve(used, 101, 1000), 0U);
+  EXPECT_EQ(used.writes, 0);
+  EXPECT_EQ(reserve(used, 100, 1000), 900U);
+  EXPECT_EQ(reserve(used, 1, 1000), 0U);
+  EXPECT_EQ(used.value, 1000U);
 }
 
 TEST(Records, CountsMessagesByPeerAndSize) {

@@ -64,7 +64,10 @@ void Book::watch(int rank) {
 void Book::unwatch(int rank) {
   RankRecord& record = book_.region_.rank(rank);
   const std::uint64_t since = record.since.exchange(0, std::memory_order_relaxed);
-  if (since != 0) record.watched.add(now() - since);
+  if (since == 0) return;
+  const std::uint64_t until = now();
+  record.watched.add(until - since);
+  record.last_watched.store(until, std::memory_order_relaxed);
 }
 
 /// Gives the record back when the thread ends.
@@ -74,6 +77,8 @@ struct Recorder::Lease {
     if (recorder.record_ == nullptr) return;
     Idle& idle = Idle::all();
     const std::lock_guard lock(idle.mutex);
+    recorder.record_->had.add(Book::now() -
+                              recorder.record_->had_since.exchange(0, std::memory_order_relaxed));
     idle.of_rank[recorder.rank_].push_back(recorder.record_);
   }
 };
@@ -87,14 +92,17 @@ void Recorder::find_record(int rank) {
   rank_ = rank;
   Idle& idle = Idle::all();
   const std::lock_guard lock(idle.mutex);
+  const std::uint64_t since = watched_since_ != 0 ? watched_since_ : Book::now();
   if (auto& mine = idle.of_rank[rank]; !mine.empty()) {
     record_ = mine.back();
+    record_->had_since.store(since, std::memory_order_relaxed);
     return mine.pop_back();
   }
   const Region& region = Book::book_.region_;
   const std::uint64_t made = region.allocate<ThreadRecord>(region.peer_chunks() * sizeof(std::uint64_t));
   if (made == 0) return;
   record_ = region.at<ThreadRecord>(made);
+  record_->had_since.store(since, std::memory_order_relaxed);
   std::atomic<std::uint64_t>& youngest = region.rank(rank).threads;
   record_->next.store(youngest.load(std::memory_order_relaxed), std::memory_order_relaxed);
   youngest.store(made, std::memory_order_release);  // release: whoever reads finds it whole
@@ -135,7 +143,7 @@ void Recorder::begins_watch(bool is_fiber) {
   is_fiber_ = is_fiber;
   has_moved_ = false;
   look_for_core(0);
-  ended_ = Book::now();
+  ended_ = watched_since_ = Book::now();
 }
 
 /// For how many ticks, `most` at most, the kernel thread had no core since the last look.

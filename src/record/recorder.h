@@ -159,6 +159,7 @@ class Recorder {
   bool only_waits_ = false;
   unsigned call_ = 0;
   int peer_ = kNobody;
+  std::uint64_t watched_since_ = 0;  ///< of the thread that has begun to use MPI; others have 0
   std::uint64_t begun_ = 0, ended_ = 0;
   std::uint64_t wait_begun_ = 0, wait_ended_ = 0;
   std::uint64_t waited_ = 0;       ///< in this call

@@ -87,11 +87,9 @@ base::Status Region::read(std::span<std::byte> copy) {
 }
 
 std::uint64_t Region::allocate_bytes(std::size_t bytes) const {
-  const std::uint64_t at = header().used.fetch_add(rounded(bytes), std::memory_order_relaxed);
-  if (at + bytes <= size_) return at;
-  header().used.fetch_sub(rounded(bytes), std::memory_order_relaxed);
-  header().full.store(1, std::memory_order_relaxed);
-  return 0;
+  const std::uint64_t at = reserve(header().used, rounded(bytes), size_);
+  if (at == 0) header().full.store(1, std::memory_order_relaxed);
+  return at;
 }
 
 }  // namespace clump::record

@@ -12,6 +12,18 @@
 
 namespace clump::record {
 
+/// Takes `bytes` of a memory of `size` bytes, of which `used` are taken; the offset of what it took, or 0 if
+/// they do not fit. Then `used` stays as it is: were it raised and lowered again, a caller in between would
+/// be refused what fits, and what callers lower could be what others have got. Any thread.
+template <typename Atomic>
+std::uint64_t reserve(Atomic& used, std::size_t bytes, std::size_t size) {
+  std::uint64_t at = used.load(std::memory_order_relaxed);
+  do {
+    if (at > size || bytes > size - at) return 0;
+  } while (!used.compare_exchange_weak(at, at + bytes, std::memory_order_relaxed));
+  return at;
+}
+
 class Region {
  public:
   /// A new one, for a job of so many ranks; each may keep so many events.

@@ -1,6 +1,6 @@
 // Boot of libmpi_abi: makes the ranks of this host process and connects them. The only file that knows every
 // layer.
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/utsname.h>
 
 #include <algorithm>

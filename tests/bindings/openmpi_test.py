@@ -139,6 +139,13 @@ class Programs(tool.Case):
         shown = tool.run("-n", 2, PROGRAMS / "opal_more")
         self.assertEqual((shown.code, shown.out), (0, "all of it holds for 2 ranks\n"), shown)
 
+    def test_a_library_that_needs_more_of_that_library_gets_open_mpis_for_all(self):
+        """As programs that Debian's mpifort.openmpi links with -Wl,--no-as-needed."""
+        explained = tool.run("explain", PROGRAMS / "opal_and_rte", tool="clump")
+        self.assertIn("libopen-pal.so.40 calls signalfd()", explained.out)
+        shown = tool.run("-n", 2, PROGRAMS / "opal_and_rte")
+        self.assertEqual((shown.code, shown.out), (0, "all of it holds for 2 ranks\n"), shown)
+
     def test_reports_name_the_program_s_lines(self):
         waits, makes = lines_of_places()
         for way in WAYS:

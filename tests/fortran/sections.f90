@@ -1,7 +1,34 @@
 ! Buffers that are sections of arrays: described in place where the call allows it, copied where it blocks, and refused otherwise.
+module others
+  use mpi_f08
+  use, intrinsic :: iso_c_binding
+  implicit none
+  integer, target :: field(20)
+contains
+  ! An operation during which other elements of the array change, as those that a message or another thread writes.
+  subroutine add(in, inout, length, datatype)
+    type(c_ptr), value :: in, inout
+    integer :: length
+    type(MPI_Datatype) :: datatype
+    integer, pointer :: from(:), to(:)
+    call c_f_pointer(in, from, [length])
+    call c_f_pointer(inout, to, [length])
+    to = to + from
+    field(13) = 77
+    field(14) = 78
+  end subroutine
+
+  subroutine on_error(comm, code)
+    type(MPI_Comm) :: comm
+    integer :: code
+    field(15) = 79
+  end subroutine
+end module
+
 program sections
   use mpi_f08
   use checks
+  use others
   implicit none
   integer :: rank, ranks, all_failures, right, left
   call MPI_Init()
@@ -16,6 +43,11 @@ program sections
   call reductions()
   call persistent()
   call refused()
+  call only_its_own()
+  call at_the_root_only()
+  if (ranks > 1) call two_groups()
+  call little()
+  call error_handlers()
   call MPI_Allreduce(failures, all_failures, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
   if (rank == 0) print '(i0,a,i0,a)', ranks, ' ranks, ', all_failures, ' failures'
   call MPI_Finalize()
@@ -144,7 +176,7 @@ contains
 
   ! What cannot be described and outlives the call: an error that says so.
   subroutine refused()
-    integer :: line(10), sums(10), ierr, class, length
+    integer :: line(10), sums(10), ierr, again, class, length
     type(MPI_Comm) :: comm
     type(MPI_Request) :: request
     character(len=MPI_MAX_ERROR_STRING) :: text
@@ -155,6 +187,149 @@ contains
     call MPI_Error_class(ierr, class)
     call MPI_Error_string(ierr, text, length)
     call check(class == MPI_ERR_BUFFER .and. index(text, 'MPI_Iallreduce (sendbuf)') > 0, 'MPI_Iallreduce: '//text(:length))
+    call MPI_Iallreduce(line(1:10:2), sums, 5, MPI_INTEGER, MPI_SUM, comm, request, again)
+    call check(again == ierr, 'the same refusal has the same code')
     call MPI_Comm_free(comm)
+  end subroutine
+
+  ! What a call does not write may change while it runs: elements behind its count, and between those of a section.
+  subroutine only_its_own()
+    integer :: from(20), i, ierr
+    type(MPI_Op) :: op
+    type(MPI_Comm) :: comm
+    type(MPI_Errhandler) :: handler
+    call MPI_Op_create(add, .true., op)
+    field = [(i, i = 1, 20)]
+    from = 100
+    call MPI_Reduce_local(from, field(1:20:2), 5, MPI_INTEGER, op)
+    call check(all(field(1:9:2) == [101, 103, 105, 107, 109]) .and. all(field(2:10:2) == [2, 4, 6, 8, 10]), 'MPI_Reduce_local')
+    call check(field(13) == 77 .and. field(14) == 78, 'what has changed behind the count')
+    call MPI_Op_free(op)
+    ! Here no count says how many elements there are, and an error handler changes an element.
+    field = [(i, i = 1, 20)]
+    call MPI_Comm_create_errhandler(on_error, handler)
+    call MPI_Comm_dup(MPI_COMM_SELF, comm)
+    call MPI_Comm_set_errhandler(comm, handler)
+    call MPI_Reduce_scatter(from, field(1:20:2), [-1], MPI_INTEGER, MPI_SUM, comm, ierr)
+    call check(field(15) == 79 .and. field(17) == 17, 'what has changed during MPI_Reduce_scatter')
+    call MPI_Errhandler_free(handler)
+    call MPI_Comm_free(comm)
+  end subroutine
+
+  ! At the other ranks the arguments mean nothing: datatypes that are none, and arrays that nothing has allocated.
+  subroutine at_the_root_only()
+    integer :: x(2), all(2, ranks), out(8), i
+    integer, allocatable :: gathered(:, :), total(:)
+    type(MPI_Datatype) :: type
+    type(MPI_Request) :: request
+    x = rank
+    type = MPI_DATATYPE_NULL
+    if (rank == 0) then
+      type = MPI_INTEGER
+      allocate(gathered(2, ranks), total(2))
+    end if
+    if (rank == 0) then
+      call MPI_Gather(x, 2, MPI_INTEGER, all, 2, type, 0, MPI_COMM_WORLD)
+      call check(all(1, ranks) == ranks - 1, 'MPI_Gather')
+    else
+      call MPI_Gather(x, 2, MPI_INTEGER, out(1:8:2), 2, type, 0, MPI_COMM_WORLD)
+    end if
+    call MPI_Gather(x, 2, MPI_INTEGER, gathered, 2, type, 0, MPI_COMM_WORLD)
+    call MPI_Reduce(x, total, 2, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD)
+    if (rank == 0) call check(gathered(1, ranks) == ranks - 1 .and. total(2) == ranks * (ranks - 1) / 2, 'arrays of the root')
+    ! A section that is not looked at is not refused either.
+    if (rank == 0) then
+      call MPI_Ireduce(x, total, 2, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD, request)
+    else
+      call MPI_Ireduce(x, out(1:8:2), 2, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD, request)
+    end if
+    call MPI_Wait(request, MPI_STATUS_IGNORE)
+    all = reshape([(i, i = 1, 2 * ranks)], [2, ranks])
+    if (rank == 0) then
+      call MPI_Scatter(all, 2, MPI_INTEGER, x, 2, MPI_INTEGER, 0, MPI_COMM_WORLD)
+    else
+      call MPI_Scatter(out(1:8:2), 2, type, x, 2, MPI_INTEGER, 0, MPI_COMM_WORLD)
+    end if
+    call check(x(2) == 2 * (rank + 1), 'MPI_Scatter')
+  end subroutine
+
+  ! Between two groups: at the root what it gives means nothing, and at the others of its group nothing at all.
+  subroutine two_groups()
+    integer :: x(2), got(2, ranks), line(8), total(2)
+    type(MPI_Comm) :: half, inter
+    type(MPI_Request) :: request
+    call MPI_Comm_split(MPI_COMM_WORLD, mod(rank, 2), rank, half)
+    call MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - mod(rank, 2), 9, inter)
+    x = rank
+    line = 7
+    if (rank == 0) then
+      call MPI_Gather(line(1:8:2), 0, MPI_DATATYPE_NULL, got, 2, MPI_INTEGER, MPI_ROOT, inter)
+      call check(got(1, ranks / 2) == ranks / 2 * 2 - 1, 'MPI_Gather between groups')
+      call MPI_Ireduce(line(1:8:2), total, 2, MPI_INTEGER, MPI_SUM, MPI_ROOT, inter, request)
+      call MPI_Wait(request, MPI_STATUS_IGNORE)
+      call check(total(2) == (ranks / 2)**2, 'MPI_Ireduce between groups')
+      call MPI_Bcast([1, 2, 3, 4], 4, MPI_INTEGER, MPI_ROOT, inter)
+    else if (mod(rank, 2) == 0) then
+      call MPI_Gather(line(1:8:2), 2, MPI_DATATYPE_NULL, line(2:8:2), 2, MPI_DATATYPE_NULL, MPI_PROC_NULL, inter)
+      call MPI_Ireduce(line(1:8:2), line(2:8:2), 2, MPI_INTEGER, MPI_SUM, MPI_PROC_NULL, inter, request)
+      call MPI_Wait(request, MPI_STATUS_IGNORE)
+      call MPI_Bcast(line(1:8:2), 4, MPI_INTEGER, MPI_PROC_NULL, inter)
+      call check(all(line == 7), 'a group without a part in it')
+    else
+      call MPI_Gather(x, 2, MPI_INTEGER, line(1:8:2), 2, MPI_DATATYPE_NULL, 0, inter)
+      call MPI_Ireduce(x, line(1:8:2), 2, MPI_INTEGER, MPI_SUM, 0, inter, request)
+      call MPI_Wait(request, MPI_STATUS_IGNORE)
+      call MPI_Bcast(line(1:8:2), 4, MPI_INTEGER, 0, inter)
+      call check(all(line == [1, 7, 2, 7, 3, 7, 4, 7]), 'MPI_Bcast between groups')
+    end if
+    call MPI_Comm_free(inter)
+    call MPI_Comm_free(half)
+  end subroutine
+
+  ! Nothing at all, and what ends within the first element, is contiguous.
+  subroutine little()
+    integer :: line(10), sums(10), i
+    type(MPI_Request) :: request
+    type(MPI_Win) :: win
+    line = [(i, i = 1, 10)]
+    sums = -1
+    call MPI_Iallreduce(line(2:1:2), sums(3:2:2), 0, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, request)
+    call MPI_Wait(request, MPI_STATUS_IGNORE)
+    call MPI_Iallreduce(line(1:10:2), sums(1:10:2), 0, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, request)
+    call MPI_Wait(request, MPI_STATUS_IGNORE)
+    call check(all(sums == -1), 'no elements')
+    call MPI_Iallreduce(line(3:10:2), sums(1:10:2), 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, request)
+    call MPI_Wait(request, MPI_STATUS_IGNORE)
+    call check(sums(1) == 3 * ranks .and. all(sums(2:) == -1), 'one element')
+    call MPI_Win_create(line, 40_MPI_ADDRESS_KIND, 4, MPI_INFO_NULL, MPI_COMM_SELF, win)
+    call MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win)
+    call MPI_Fetch_and_op(sums(1:10:2), sums(4:10:2), MPI_INTEGER, 0, 4_MPI_ADDRESS_KIND, MPI_SUM, win)
+    call MPI_Win_unlock(0, win)
+    call check(sums(4) == 5 .and. line(5) == 5 + 3 * ranks, 'MPI_Fetch_and_op')
+    call MPI_Win_free(win)
+  end subroutine
+
+  ! A refusal is an error of the file or the window, with the error handler of that one.
+  subroutine error_handlers()
+    integer :: line(8), ierr, class
+    character(len=40) :: name
+    type(MPI_File) :: file
+    type(MPI_Win) :: win
+    type(MPI_Request) :: request
+    line = 1
+    write (name, '(a,i0,a)') 'sections.', rank, '.data'
+    call MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE + MPI_MODE_RDWR + MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, file)
+    call MPI_File_iwrite(file, line(1:8:2), 2, MPI_2INTEGER, request, ierr)
+    call MPI_Error_class(ierr, class)
+    call check(class == MPI_ERR_BUFFER, 'MPI_File_iwrite')
+    call MPI_File_close(file)
+    call MPI_Win_create(line, 32_MPI_ADDRESS_KIND, 4, MPI_INFO_NULL, MPI_COMM_SELF, win)
+    call MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN)
+    call MPI_Win_fence(0, win)
+    call MPI_Put(line(1:8:2), 2, MPI_2INTEGER, 0, 0_MPI_ADDRESS_KIND, 2, MPI_2INTEGER, win, ierr)
+    call MPI_Error_class(ierr, class)
+    call check(class == MPI_ERR_BUFFER, 'MPI_Put')
+    call MPI_Win_fence(0, win)
+    call MPI_Win_free(win)
   end subroutine
 end program

@@ -45,6 +45,15 @@ static void hit_monitor(void) {
   sleep(60); /* by then it is over */
 }
 
+/* An error of the program's own: a code of a class of the standard's, or of a class of its own. */
+static void call_added(const char* way) {
+  int class = MPI_ERR_RANK, code = 0;
+  if (strcmp(way, "added-class") == 0) MPI_Add_error_class(&class);
+  MPI_Add_error_code(class, &code);
+  MPI_Add_error_string(code, "a word of the program's");
+  MPI_Comm_call_errhandler(MPI_COMM_WORLD, code);
+}
+
 static void fail(const char* way) {
   void (*volatile nowhere)(void) = NULL;
   if (strcmp(way, "segv") == 0) touch_null();
@@ -57,6 +66,7 @@ static void fail(const char* way) {
   if (strcmp(way, "send-null") == 0) MPI_Send((void*)4096, 100, MPI_INT, 0, 1, MPI_COMM_WORLD);
   if (strcmp(way, "monitor") == 0) hit_monitor();
   if (strcmp(way, "mpi-abort") == 0) MPI_Abort(MPI_COMM_WORLD, 7);
+  if (strcmp(way, "added-code") == 0 || strcmp(way, "added-class") == 0) call_added(way);
   if (strcmp(way, "exit") == 0) exit(5);
   if (strcmp(way, "exit-zero") == 0) exit(0);
   if (strcmp(way, "_exit") == 0) _exit(6);

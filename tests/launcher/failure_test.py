@@ -57,6 +57,11 @@ class Failure(tool.Case):
         self.assert_says(result, result.code, "rank 1 of 4 aborted the job", "MPI_Send", "1000", "fail.c:")
         self.assert_ends_with_the_rank(result)
 
+    def test_errors_of_the_program_s_own(self):
+        """The class is the one to which the program has added the code; a class of its own is MPI_ERR_OTHER to others."""
+        self.assert_says(fail("added-code", 1), 6, "aborted the job with code 6", "a word of the program's [MPI_ERR_RANK]")
+        self.assert_says(fail("added-class", 1), 16, "aborted the job with code 16", "a word of the program's [MPI_ERR_OTHER]")
+
     def test_the_initial_error_handler(self):
         def run(handler):
             return tool.run("-n", 4, "-initial-errhandler", handler, tool.program("fail"), "+bad-rank", 1)

@@ -84,6 +84,77 @@ static void threads(void) {
   for (int i = 0; i < 2; ++i) pthread_join(made[i], NULL);
 }
 
+static void* call_once(void* none) {
+  int own;
+  MPI_Comm_rank(MPI_COMM_WORLD, &own);
+  return none;
+}
+
+/* Rank 0 has nine threads, all there at the same time, which end; then it waits for rank 1. */
+static pthread_barrier_t all_there;
+static void* call_together(void* none) {
+  call_once(none);
+  pthread_barrier_wait(&all_there);
+  return none;
+}
+static void short_threads(void) {
+  pthread_t made[9];
+  pthread_barrier_init(&all_there, NULL, 9);
+  for (int i = 0; rank == 0 && i < 9; ++i) pthread_create(&made[i], NULL, call_together, NULL);
+  for (int i = 0; rank == 0 && i < 9; ++i) pthread_join(made[i], NULL);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) MPI_Recv(buffer, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (rank != 0) pass_seconds(0.6);
+  if (rank != 0) MPI_Send(buffer, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+}
+
+/* Two threads of rank 0 send in turn; the main thread sends first. */
+static pthread_barrier_t turn;
+static void* send_second(void* none) {
+  for (int i = 0; i < 5; ++i) {
+    pthread_barrier_wait(&turn);
+    MPI_Send(buffer, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+    pthread_barrier_wait(&turn);
+  }
+  return none;
+}
+static void turns(void) {
+  pthread_t made;
+  if (rank == 1) {
+    for (int i = 0; i < 10; ++i) MPI_Recv(buffer, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return;
+  }
+  pthread_barrier_init(&turn, NULL, 2);
+  pthread_create(&made, NULL, send_second, NULL);
+  for (int i = 0; i < 5; ++i) {
+    MPI_Send(buffer, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+    pthread_barrier_wait(&turn);
+    pthread_barrier_wait(&turn);
+  }
+  pthread_join(made, NULL);
+}
+
+/* Messages of one size in streams that the trace knows in part, and one that it knows (tag 2). */
+static void unknown_messages(MPI_Comm comm, int all_at_once) {
+  MPI_Request started[2], request;
+  if (rank == 0) {
+    for (int i = 0; i < 2; ++i) MPI_Send_init(buffer, 1, MPI_INT, 1, 2 * i, comm, &started[i]);
+    if (all_at_once)
+      MPI_Startall(2, started);
+    else
+      MPI_Start(&started[0]);
+    MPI_Send(buffer, 1, MPI_INT, 1, 0, comm);
+    if (!all_at_once) MPI_Start(&started[1]);
+    MPI_Waitall(2, started, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < 2; ++i) MPI_Request_free(&started[i]);
+  } else {
+    MPI_Recv(buffer, 1, MPI_INT, 0, 0, comm, MPI_STATUS_IGNORE);
+    MPI_Irecv(buffer, 1, MPI_INT, 0, 0, comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Recv(buffer, 1, MPI_INT, 0, 2, comm, MPI_STATUS_IGNORE);
+  }
+}
+
 static void sum_slowly(void* in, void* inout, int* length, MPI_Datatype* type) {
   (void)type;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank); /* a call inside of a call is part of it */
@@ -185,6 +256,10 @@ int main(int argc, char** argv) {
   if (strcmp(how, "collectives") == 0) collectives();
   if (strcmp(how, "flood") == 0) flood();
   if (strcmp(how, "threads") == 0) threads();
+  if (strcmp(how, "short_threads") == 0) short_threads();
+  if (strcmp(how, "turns") == 0) turns();
+  if (strcmp(how, "start") == 0) unknown_messages(MPI_COMM_WORLD, 0);
+  if (strcmp(how, "startall") == 0) unknown_messages(MPI_COMM_WORLD, 1);
   if (strcmp(how, "callbacks") == 0) callbacks();
   if (strcmp(how, "waits") == 0) waits();
   if (strcmp(how, "control") == 0) control();

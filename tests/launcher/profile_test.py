@@ -50,12 +50,12 @@ class Case(tool.Case):
             self.assertAlmostEqual(sum(rank["times"].values()), rank["seconds"], delta=1e-6 + 1e-3 * rank["seconds"])
             self.assertTrue(all(seconds >= 0 for seconds in rank["times"].values()), rank)
             called = sum(call["seconds"] for call in rank["calls"].values())
-            between_calls = rank["times"]["no_core"] - sum(call["no_core"] for call in rank["calls"].values()) / rank["threads"]
+            between_calls = rank["times"]["no_core"] - sum(call["no_core"] for call in rank["calls"].values()) / rank["mean_threads"]
             self.assertGreaterEqual(between_calls, -1e-6)
-            self.assertAlmostEqual(called / rank["threads"], rank["seconds"] - rank["times"]["compute"] - between_calls,
+            self.assertAlmostEqual(called / rank["mean_threads"], rank["seconds"] - rank["times"]["compute"] - between_calls,
                                    delta=1e-6 + 1e-3 * rank["seconds"])
             waiting = sum(call["waiting"] for call in rank["calls"].values())
-            self.assertAlmostEqual(waiting / rank["threads"], rank["times"]["waiting"], delta=1e-6)
+            self.assertAlmostEqual(waiting / rank["mean_threads"], rank["times"]["waiting"], delta=1e-6)
             self.assertLessEqual(sum(wait["seconds"] for wait in rank["waits"]), waiting + 1e-6)
             for call in rank["calls"].values():
                 # Each of the three is rounded to a nanosecond.
@@ -135,6 +135,27 @@ class Profile(Case):
                 self.assertEqual(rank["sent"], [[(rank["rank"] + 1) % 3, 3000, 24000]])
 
         self.in_all_modes(look)
+
+    def test_short_threads_hardly_count(self):
+        """Rank 0 waits in a receive nearly all the time; nine threads that end at once have called MPI, too."""
+        profile, _ = self.run_profile("short_threads", ranks=2)
+        rank = profile["ranks"][0]
+        self.assertEqual(rank["threads"], 10)
+        self.assertLess(rank["mean_threads"], 3)
+        self.assertGreater(rank["times"]["waiting"], rank["seconds"] / 3)
+
+    def test_name_that_is_no_text(self):
+        """Bytes of a file's name that are not UTF-8, and some that are: the files are JSON all the same."""
+        name = b"caf\xe9 \xc3\xa9 \xed\xa0\x80 \xf0\x9f\x98\x80 \xc0\x80 <\xf5"
+        shown = "caf\ufffd \u00e9 \ufffd\ufffd\ufffd \U0001f600 \ufffd\ufffd <\ufffd"
+        program = os.path.join(os.fsencode(self.folder), name)
+        os.symlink(tool.program("show"), program)
+        result = tool.run("--profile=one", "--trace", "events.json", "-n", 2, os.fsdecode(program), "started", cwd=self.folder)
+        self.assertEqual(result.code, 0, result)
+        for file in ("one.json", "events.json"):
+            text = json.loads((self.folder / file).read_bytes().decode())
+            self.assertEqual((text if file == "one.json" else text["otherData"])["program"], shown)
+        self.assertIn(shown.replace("<", "\\u003c").replace("\ufffd", "\\ufffd"), (self.folder / "one.html").read_bytes().decode())
 
     def test_calls_inside_of_calls_are_part_of_them(self):
         profile, _ = self.run_profile("callbacks")
@@ -311,6 +332,25 @@ class Trace(Case):
             self.assertEqual(end["tid"], (start["tid"] + 1) % 3)
             inside = lambda one: [key for key, call in calls.items() if key[0] == one["tid"] and call["ts"] - 0.002 <= one["ts"] <= call["ts"] + call["dur"] + 0.002]
             self.assertEqual(inside(start)[0][1], inside(end)[0][1])
+
+    def test_arrows_of_several_threads(self):
+        """Two threads of a rank send in turn in one stream: the arrows are in the order of time."""
+        trace, _ = self.trace("turns", ranks=2)
+        ends = {kind: {event["id"]: event for event in trace["traceEvents"] if event["ph"] == kind} for kind in "sf"}
+        self.assertEqual(len(ends["s"]), 10)
+        self.assertEqual(len({event["tid"] for event in ends["s"].values()}), 2)
+        for number, start in ends["s"].items():
+            self.assertLessEqual(start["ts"], ends["f"][number]["ts"])
+        in_order = [[number for number, _ in sorted(ends[kind].items(), key=lambda one: one[1]["ts"])] for kind in "sf"]
+        self.assertEqual(in_order[0], in_order[1])
+
+    def test_no_arrows_where_messages_are_not_known(self):
+        """Of two messages the first is sent by MPI_Start, or with another one by MPI_Startall, and the second received by MPI_Irecv. In a
+        stream of its own one message is sent by MPI_Start, and received by MPI_Recv."""
+        for case, known in (("start", ["MPI_Start"]), ("startall", [])):
+            trace, _ = self.trace(case, ranks=2)
+            calls = {(event["tid"], event["ts"]): event["name"] for event in trace["traceEvents"] if event["ph"] == "X"}
+            self.assertEqual([calls[event["tid"], event["ts"]] for event in trace["traceEvents"] if event["ph"] == "s"], known)
 
     def test_too_many_events(self):
         trace, result = self.trace("threads", ranks=3)

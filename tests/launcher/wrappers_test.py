@@ -29,6 +29,12 @@ class Wrappers(tool.Case):
         self.assertNotIn("-lmpi_abi", self.wrap("mpicc", "-show", "-c", "hello.c").out)
         self.assertIn("-lmpi_abi", self.wrap("mpicc", "-show").out)
 
+    def test_words_for_the_linker_are_no_options(self):
+        for words in (("-Xlinker", "-E"), ("-Xlinker", "-M"), ("-Xpreprocessor", "-M"), ("-Xlinker", "-show"), ("-Xlinker", "-Xlinker", "-Xlinker", "-c")):
+            with self.subTest(words=words):
+                shown = self.wrap("mpicc", "-show", "hello.c", *words).out
+                self.assertRegex(shown, " hello.c " + " ".join(words) + " -L.*-lmpi_abi")
+
     def test_showme(self):
         self.assertRegex(self.wrap("mpicc", "-showme:compile").out, r"^-I\S+\n$")
         self.assertIn("-lmpi_abi", self.wrap("mpicxx", "--showme:link").out)

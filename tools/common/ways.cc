@@ -1,6 +1,6 @@
 #include "common/ways.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <fmt/ranges.h>
 #include <sys/stat.h>
 

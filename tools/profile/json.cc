@@ -59,6 +59,7 @@ std::string rank_of(const Rank& rank, std::size_t number_of_rank) {
   fields.add("process", std::to_string(rank.process));
   if (!rank.is_known) return fields.take();
   fields.add("threads", std::to_string(rank.threads));
+  fields.add("mean_threads", number(rank.mean_threads));
   fields.add("seconds", number(rank.seconds));
   List kinds = object();
   for (std::size_t i = 0; i < kKinds; ++i) kinds.add(name_of(Kind(i)), number(rank.kinds[i]));

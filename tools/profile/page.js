@@ -137,7 +137,7 @@ function draw_bars() {
   by_id("bars-about").textContent = "From MPI_Init to MPI_Finalize" + (many ? "; each column is a rank." : ".");
   const tell = rank => `rank ${rank.rank} on ${profile.hosts[rank.host]}: ${seconds(rank.seconds)}\n` +
     KINDS.filter(([kind]) => rank.times[kind] > 0).map(([kind, name]) => `${name} ${seconds(rank.times[kind])} (${percent(rank.times[kind], rank.seconds)})`).join("\n") +
-    (rank.threads > 1 ? `\nmean of ${rank.threads} threads` : "");
+    (rank.threads > 1 ? `\nmean of ${rank.threads} threads, ${rank.mean_threads.toFixed(1)} at a time` : "");
   if (many) draw_columns(canvas, ranks, end, tell); else draw_rows(canvas, ranks, end, tell);
 }
 function draw_rows(canvas, ranks, end, tell) {
@@ -396,7 +396,7 @@ const COLUMNS = [
 ];
 let calls_by = "seconds", calls_down = true;
 function write_calls() {
-  const whole = sum(known, rank => rank.seconds * rank.threads);
+  const whole = sum(known, rank => rank.seconds * rank.mean_threads);
   const rows = Object.entries(profile.calls).map(([name, call]) =>
     ({name, kind: profile.kinds[name], ...call, share: call.seconds / whole, each: call.seconds / call.calls}));
   rows.sort((a, b) => (calls_down ? -1 : 1) * (calls_by === "name" ? -a.name.localeCompare(b.name) : a[calls_by] - b[calls_by]));
@@ -422,7 +422,7 @@ function write_calls() {
 function write_waits() {
   const all = known.flatMap(rank => rank.waits.map(wait => ({rank: rank.rank, ...wait})));
   all.sort((a, b) => b.seconds - a.seconds);
-  const waiting = sum(known, rank => rank.times.waiting * rank.threads), told = sum(all, wait => wait.seconds);
+  const waiting = sum(known, rank => rank.times.waiting * rank.mean_threads), told = sum(all, wait => wait.seconds);
   const line = (share, ...words) => element("li", {}, element("div", {}, ...words), element("div", {className: "bar"}, part_of_bar("waiting", share)));
   by_id("waits").append(...all.slice(0, 10).map(wait => line(wait.seconds / all[0].seconds,
     `rank ${wait.rank} waited `, element("b", {textContent: seconds(wait.seconds)}), ` for rank ${wait.for} in ${wait.in} `,

@@ -50,8 +50,9 @@ struct Rank {
   /// It has called MPI; if not, all that follows is empty.
   bool is_known = false;
   int threads = 0;                     ///< that have called MPI
+  double mean_threads = 1;             ///< of these, how many were there at a time; 1 at least
   double seconds = 0;                  ///< for so long it was watched
-  std::array<double, kKinds> kinds{};  ///< of these, the mean over its threads
+  std::array<double, kKinds> kinds{};  ///< of these, the mean over the threads that were there
   std::map<unsigned, Calls> calls;
   std::map<int, Traffic> sent;  ///< by peer
   Traffic received;

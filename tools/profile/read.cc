@@ -103,11 +103,24 @@ class ThreadReader {
   Rank& rank_;
 };
 
-/// The time of a rank is that of each of its threads: what they do is shown as their mean.
+/// From when a rank was watched first until it was watched last.
+struct Span {
+  std::uint64_t begin, end;
+
+  /// For which part of it threads had the record, one after the other.
+  double part_of(const record::ThreadRecord& thread) const {
+    const std::uint64_t since = thread.had_since.load();
+    const std::uint64_t had = thread.had.value() + (since != 0 && since < end ? end - since : 0);
+    return begin < end ? static_cast<double>(had) / static_cast<double>(end - begin) : 0;
+  }
+};
+
+/// The time of a rank is that of each of its threads: what they do is shown as their mean, each by the time
+/// for which it was there.
 void finish(Rank& rank) {
   double called = 0;
   for (double& seconds : rank.kinds) {
-    seconds /= rank.threads;
+    seconds /= rank.mean_threads;
     called += seconds;
   }
   rank.kinds[static_cast<std::size_t>(Kind::kCompute)] = std::max(0.0, rank.seconds - called);
@@ -154,12 +167,19 @@ void read(const Source& source, const pmi::Job& job, Profile& profile) {
     if (record.first_watched.load() == 0) continue;
     rank.is_known = true;
     rank.seconds = source.seconds(record.watched.value());
-    if (const std::uint64_t since = record.since.load(); since != 0 && since < source.end.ticks)
+    Span span{record.first_watched.load(), record.last_watched.load()};
+    if (const std::uint64_t since = record.since.load(); since != 0 && since < source.end.ticks) {
       rank.seconds += source.seconds(source.end.ticks - since);
+      span.end = source.end.ticks;
+    }
+    double at_a_time = 0;
     for (auto* thread = region.at<record::ThreadRecord>(record.threads.load()); thread != nullptr;
-         thread = region.at<record::ThreadRecord>(thread->next.load()))
+         thread = region.at<record::ThreadRecord>(thread->next.load())) {
       ThreadReader(source, *thread, profile, rank).read();
+      at_a_time += span.part_of(*thread);
+    }
     rank.threads = std::max(rank.threads, 1);
+    rank.mean_threads = std::max(at_a_time, 1.0);
     finish(rank);
   }
 }

@@ -68,7 +68,7 @@ std::string calls(const Profile& profile) {
   std::vector<std::pair<unsigned, Calls>> all(by_call.begin(), by_call.end());
   std::ranges::sort(all, [](const auto& a, const auto& b) { return a.second.seconds > b.second.seconds; });
   double whole = 0;
-  for (const Rank& rank : profile.ranks) whole += rank.seconds * rank.threads;
+  for (const Rank& rank : profile.ranks) whole += rank.seconds * rank.mean_threads;
   std::string text =
       fmt::format("\n  {:<26}{:>9} {:>10} {:>8} {:>10} {:>10} {:>10} {:>10}\n", "calls, of all ranks",
                   "calls", "time", "", "waiting", "no core", "each", "bytes");

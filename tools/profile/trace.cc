@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <vector>
 
@@ -13,18 +14,35 @@ namespace {
 
 constexpr int kThreadStep = 1 << 24;  // numbers of a rank's further threads are so far apart
 
-/// A side of a message, where it is drawn.
+/// A side of a message: the call that has sent or received it.
 struct End {
   std::int64_t bytes;
-  double time;
+  double begin, end;
   int pid, tid;
 };
 /// Messages of one stream do not overtake one another (MPI-5.0 section 3.5), so the first that is sent is the
 /// first that is received.
 struct Stream {
   std::vector<End> sent, received;
+
+  /// By time: they come from one thread of a rank after the other.
+  void sort() {
+    std::ranges::stable_sort(sent, {}, &End::begin);
+    std::ranges::stable_sort(received, {}, &End::begin);
+  }
+  /// Whether one can tell which belongs to which; after sort().
   bool is_whole() const {
-    return sent.size() == received.size() && std::ranges::equal(sent, received, {}, &End::bytes, &End::bytes);
+    return sent.size() == received.size() &&
+           std::ranges::equal(sent, received, {}, &End::bytes, &End::bytes) && has_order(sent) &&
+           has_order(received);
+  }
+
+ private:
+  /// Of two threads that are in such calls at the same time either may have been the first.
+  static bool has_order(const std::vector<End>& side) {
+    return std::ranges::adjacent_find(side, [](const End& one, const End& next) {
+             return one.tid != next.tid && next.begin < one.end;
+           }) == side.end();
   }
 };
 
@@ -42,11 +60,12 @@ class Writer {
       for (int rank = 0; rank < job.ranks(); ++rank)
         if (job.node_of(rank) == source.host) write_rank(source, rank, zero);
     }
-    for (auto& [key, stream] : streams_) draw(stream);
+    for (auto& [key, stream] : streams_)
+      if (!sends_more_.contains(std::get<1>(key))) draw(stream);
     put("\n],\"otherData\":{");
     put(fmt::format("\"program\":{},\"command\":{},\"started\":{},\"events\":\"{}\",\"dropped\":\"{}\"",
-                    json_quoted(profile_.program), json_quoted(profile_.command), json_quoted(profile_.started),
-                    traced_.events, traced_.dropped));
+                    json_quoted(profile_.program), json_quoted(profile_.command),
+                    json_quoted(profile_.started), traced_.events, traced_.dropped));
     for (const Source& source : sources)
       if (source.uncertainty > 0)
         put(fmt::format(",{}:\"its clock is that of the others to {}\"",
@@ -86,6 +105,8 @@ class Writer {
       event(fmt::format(R"("ph":"M","name":"thread_sort_index","pid":{},"tid":{},"args":{{"sort_index":{}}})",
                         source.host, tid, rank));
       write_thread(source, *threads[number], rank, tid, zero);
+      // What one thread has dropped is the end of what it has done; the others may have gone on.
+      if (threads.size() > 1 && threads[number]->events_dropped.value() != 0) sends_more_.insert(rank);
     }
   }
 
@@ -109,14 +130,16 @@ class Writer {
       add("to", one.to);
       add("sent_bytes", one.sent);
       add("send_tag", one.send_tag);
-      streams_[{one.context, rank, one.to, one.send_tag}].sent.push_back({one.sent, begin, source.host, tid});
+      streams_[{one.context, rank, one.to, one.send_tag}].sent.push_back(
+          {one.sent, begin, end, source.host, tid});
     }
+    if (one.to == record::kSeveral) sends_more_.insert(rank);
     if (one.from >= 0) {
       add("from", one.from);
       add("received_bytes", one.received);
       add("receive_tag", one.receive_tag);
       streams_[{one.context, one.from, rank, one.receive_tag}].received.push_back(
-          {one.received, end, source.host, tid});
+          {one.received, begin, end, source.host, tid});
     }
     if (one.waited != 0) add("waiting_us", fmt::format("{:.3f}", source.seconds(one.waited) * 1e6));
     event(fmt::format(
@@ -126,18 +149,21 @@ class Writer {
     ++traced_.events;
   }
 
-  /// Only where both sides of all messages are known can one tell which belongs to which.
-  void draw(const Stream& stream) {
+  /// Only where both sides of all messages are known can one tell which belongs to which. Of a rank whose
+  /// every send is known, as many receives as sends are all receives: those by MPI_Irecv are not known, and
+  /// missing.
+  void draw(Stream& stream) {
+    stream.sort();
     if (!stream.is_whole()) return;
     for (std::size_t i = 0; i < stream.sent.size(); ++i) {
       const End &from = stream.sent[i], &to = stream.received[i];
       ++traced_.arrows;
       event(fmt::format(R"("ph":"s","name":"message","cat":"message","id":{},"pid":{},"tid":{},"ts":{:.3f})",
-                        traced_.arrows, from.pid, from.tid, from.time * 1e6));
+                        traced_.arrows, from.pid, from.tid, from.begin * 1e6));
       // In the middle of nothing it would not be drawn: just before the receive has come back.
       event(fmt::format(
           R"("ph":"f","bp":"e","name":"message","cat":"message","id":{},"pid":{},"tid":{},"ts":{:.3f})",
-          traced_.arrows, to.pid, to.tid, to.time * 1e6 - 0.001));
+          traced_.arrows, to.pid, to.tid, to.end * 1e6 - 0.001));
     }
   }
 
@@ -146,6 +172,7 @@ class Writer {
   Traced& traced_;
   bool is_first_ = true;
   std::map<std::tuple<std::uint32_t, int, int, int>, Stream> streams_;  // context, from, to, tag
+  std::set<int> sends_more_;  // ranks whose sends are not all in the streams
 };
 
 }  // namespace

@@ -1,5 +1,7 @@
 /* The variables of sentinels.h. Compiled as C, so that they can be merged with the common blocks of a
  * program. */
+#include "sentinel_table.h"
+
 /* A program's common block of the same name may be aligned to 32 bytes. */
 #define CLUMP_PUBLIC __attribute__((visibility("default"), aligned(32)))
 
@@ -15,3 +17,21 @@ CLUMP_PUBLIC int mpi_fortran_unweighted_ = 0;
 CLUMP_PUBLIC int mpi_fortran_weights_empty_ = 0;
 CLUMP_PUBLIC char mpi_fortran_argv_null_[1] = {' '};
 CLUMP_PUBLIC char mpi_fortran_argvs_null_[1] = {' '};
+
+/* By symbols, so that ld.so and the loader of images bind them as they bind what the program uses. */
+CLUMP_PUBLIC const struct clump_sentinel mpi_clump_sentinels_[] = {
+    CLUMP_SENTINEL(mpi_fortran_bottom_),
+    CLUMP_SENTINEL(mpi_fortran_in_place_),
+    CLUMP_SENTINEL(mpi_fortran_buffer_automatic_),
+    CLUMP_SENTINEL(mpi_fortran_status_ignore_),
+    CLUMP_SENTINEL(mpi_fortran_statuses_ignore_),
+    CLUMP_SENTINEL(mpi_fortran_status_ignore_f08_),
+    CLUMP_SENTINEL(mpi_fortran_statuses_ignore_f08_),
+    CLUMP_SENTINEL(mpi_fortran_errcodes_ignore_),
+    CLUMP_SENTINEL(mpi_fortran_unweighted_),
+    CLUMP_SENTINEL(mpi_fortran_weights_empty_),
+    CLUMP_SENTINEL(mpi_fortran_argv_null_),
+    CLUMP_SENTINEL(mpi_fortran_argvs_null_),
+    {0, 0, 0},
+};
+__attribute__((visibility("protected"))) struct clump_other_sentinels mpi_clump_other_sentinels_;

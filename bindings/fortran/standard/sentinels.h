@@ -5,6 +5,7 @@
 #pragma once
 
 #include "entry.h"
+#include "sentinel_table.h"
 
 extern "C" {
 extern CLUMP_PUBLIC int mpi_fortran_bottom_;
@@ -26,6 +27,7 @@ namespace clump::fortran {
 constexpr int kStatusSize = MPI_F_STATUS_SIZE;
 
 inline void* c_buffer(void* address) {
+  address = own_sentinel(address);
   if (address == &mpi_fortran_bottom_) return MPI_BOTTOM;
   if (address == &mpi_fortran_in_place_) return MPI_IN_PLACE;
   if (address == &mpi_fortran_buffer_automatic_) return MPI_BUFFER_AUTOMATIC;
@@ -38,6 +40,7 @@ inline void* fortran_buffer(void* address) {
 }
 
 inline MPI_Status* c_status(Integer* address) {
+  address = own_sentinel(address);
   if (address == mpi_fortran_status_ignore_ || address == mpi_fortran_statuses_ignore_ ||
       address == mpi_fortran_status_ignore_f08_ || address == mpi_fortran_statuses_ignore_f08_)
     return MPI_STATUS_IGNORE;
@@ -45,10 +48,12 @@ inline MPI_Status* c_status(Integer* address) {
 }
 
 inline int* c_error_codes(Integer* address) {
+  address = own_sentinel(address);
   return address == &mpi_fortran_errcodes_ignore_ ? MPI_ERRCODES_IGNORE : address;
 }
 
 inline int* c_weights(Integer* address) {
+  address = own_sentinel(address);
   if (address == &mpi_fortran_unweighted_) return MPI_UNWEIGHTED;
   if (address == &mpi_fortran_weights_empty_) return MPI_WEIGHTS_EMPTY;
   return address;
@@ -56,6 +61,7 @@ inline int* c_weights(Integer* address) {
 
 /// MPI_ARGV_NULL or MPI_ARGVS_NULL.
 inline bool has_no_arguments(const char* list) {
+  list = own_sentinel(list);
   return list == mpi_fortran_argv_null_ || list == mpi_fortran_argvs_null_;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "entry.h"
+#include "sentinel_table.h"
 
 extern "C" {
 struct CommonOfMpich1 {
@@ -41,6 +42,7 @@ namespace clump::fortran {
 constexpr int kStatusSize = 5;
 
 inline void* c_buffer(void* address) {
+  address = own_sentinel(address);
   if (address == &mpipriv1_.bottom || address == &MPIR_F08_MPI_BOTTOM) return MPI_BOTTOM;
   if (address == &mpipriv1_.in_place || address == &MPIR_F08_MPI_IN_PLACE) return MPI_IN_PLACE;
   if (address == &mpifcmba_) return MPI_BUFFER_AUTOMATIC;
@@ -51,6 +53,7 @@ inline void* c_buffer(void* address) {
 inline void* fortran_buffer(void* address) { return address == MPI_BUFFER_AUTOMATIC ? &mpifcmba_ : address; }
 
 inline MPI_Status* c_status(Integer* address) {
+  address = own_sentinel(address);
   if (address == mpipriv1_.status_ignore || address == mpipriv2_.statuses_ignore ||
       address == MPIR_F08_MPI_STATUS_IGNORE_OBJ || address == MPIR_F08_MPI_STATUSES_IGNORE_OBJ)
     return MPI_STATUS_IGNORE;
@@ -58,12 +61,14 @@ inline MPI_Status* c_status(Integer* address) {
 }
 
 inline int* c_error_codes(Integer* address) {
+  address = own_sentinel(address);
   const bool is_ignored =
       address == &mpipriv2_.errcodes_ignore || address == &__mpi_f08_link_constants_MOD_mpi_errcodes_ignore;
   return is_ignored ? MPI_ERRCODES_IGNORE : address;
 }
 
 inline int* c_weights(Integer* address) {
+  address = own_sentinel(address);
   if (address == &mpifcmb5_ || address == &__mpi_f08_link_constants_MOD_mpi_unweighted) return MPI_UNWEIGHTED;
   if (address == &mpifcmb9_ || address == &__mpi_f08_link_constants_MOD_mpi_weights_empty)
     return MPI_WEIGHTS_EMPTY;
@@ -72,6 +77,7 @@ inline int* c_weights(Integer* address) {
 
 /// MPI_ARGV_NULL or MPI_ARGVS_NULL.
 inline bool has_no_arguments(const char* list) {
+  list = own_sentinel(list);
   return list == &mpiprivc_.argv_null || list == &mpiprivc_.argvs_null ||
          list == &__mpi_f08_link_constants_MOD_mpi_argv_null ||
          list == &__mpi_f08_link_constants_MOD_mpi_argvs_null;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "entry.h"
+#include "sentinel_table.h"
 
 extern "C" {
 extern CLUMP_PUBLIC int mpi_fortran_bottom_;
@@ -22,6 +23,7 @@ namespace clump::fortran {
 constexpr int kStatusSize = 6;
 
 inline void* c_buffer(void* address) {
+  address = own_sentinel(address);
   if (address == &mpi_fortran_bottom_) return MPI_BOTTOM;
   if (address == &mpi_fortran_in_place_) return MPI_IN_PLACE;
   return address;
@@ -31,16 +33,19 @@ inline void* c_buffer(void* address) {
 inline void* fortran_buffer(void* address) { return address; }
 
 inline MPI_Status* c_status(Integer* address) {
+  address = own_sentinel(address);
   if (address == mpi_fortran_status_ignore_ || address == mpi_fortran_statuses_ignore_)
     return MPI_STATUS_IGNORE;
   return reinterpret_cast<MPI_Status*>(address);  // six INTEGERs: in C four ints and a size_t
 }
 
 inline int* c_error_codes(Integer* address) {
+  address = own_sentinel(address);
   return address == &mpi_fortran_errcodes_ignore_ ? MPI_ERRCODES_IGNORE : address;
 }
 
 inline int* c_weights(Integer* address) {
+  address = own_sentinel(address);
   if (address == &mpi_fortran_unweighted_) return MPI_UNWEIGHTED;
   if (address == &mpi_fortran_weights_empty_) return MPI_WEIGHTS_EMPTY;
   return address;
@@ -48,6 +53,7 @@ inline int* c_weights(Integer* address) {
 
 /// MPI_ARGV_NULL or MPI_ARGVS_NULL.
 inline bool has_no_arguments(const char* list) {
+  list = own_sentinel(list);
   return list == &mpi_fortran_argv_null_ || list == &mpi_fortran_argvs_null_;
 }
 

@@ -22,8 +22,11 @@ bool differ_in_root(const Written& a, const Written& b, bool inter) {
   return b.signature.root < 0 || !same_root(b, a);
 }
 
-/// In one file, other places are other functions. Of two files that is not known.
+/// In one file, other places are other functions. Of two files that is not known. A rank that takes no part in
+/// MPI_Reduce, as it names MPI_PROC_NULL as the root, has none.
 bool differ_in_operation(const CallSignature& a, const CallSignature& b) {
+  constexpr std::int64_t kNone = CallSignature::kNoOperation;
+  if (a.operation == kNone || b.operation == kNone) return false;
   if (a.operation != b.operation) return true;
   return a.file_of_operation != 0 && a.file_of_operation == b.file_of_operation &&
          a.place_of_operation != b.place_of_operation;

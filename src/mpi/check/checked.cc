@@ -285,6 +285,7 @@ Status reduce(Rank&, const void* sendbuf, void* recvbuf, Count count, const Data
     made.combines = false;
     made.gives = nullptr;
     if (!has_root(root)) made.sends.clear();
+    if (root == MPI_PROC_NULL) made.op = nullptr;
     if (has_root(root)) made.gives = only_for(root, block(count, datatype));
     if (at_root(comm, root)) made.takes = always(block(count, datatype));
   }

@@ -1,7 +1,7 @@
 // Under --check: what goes to which neighbour, and what comes from there (MPI-5.0 sections 8.6 to 8.8), and
 // what the ranks that make a topology have to agree about (section 8.5). Arguments are those of the bodies
 // (neighbourhoods.cc, topologies.cc, graphs.cc).
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <span>
 #include <string>

@@ -1,6 +1,6 @@
 #include "mpi/dynamic/spawn_command.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,21 @@ base::Status with_name(const char* call, base::Status status) {
                               fmt::format("{}{}{}", call, text.front() == '(' ? "" : ": ", text));
 }
 
+// What the program gets. MPI_ERR_IN_STATUS is returned as such (MPI-5.0 section 3.7.5): programs compare
+// their result with it. The codes with texts are in the statuses.
+int code_for_program(base::Status status) {
+  return status.error_class() == MPI_ERR_IN_STATUS && !core::ErrorCodes::is_users(status.code())
+             ? MPI_ERR_IN_STATUS
+             : status.code();
+}
+
+// The class of an error: of a code that the program has added, the one that it has added it to.
+int class_of(core::Rank* self, base::Status status) {
+  if (!core::ErrorCodes::is_users(status.code())) return status.error_class();
+  const std::optional<int> found = self != nullptr ? self->error_codes.class_of(status.code()) : std::nullopt;
+  return found && !core::ErrorCodes::is_users(*found) ? *found : MPI_ERR_OTHER;
+}
+
 // What the user reads when a job ends by an error of MPI.
 std::string last_words(core::Rank* self, const char* call, base::Status status, const core::Comm* comm) {
   std::string text;
@@ -35,7 +51,7 @@ std::string last_words(core::Rank* self, const char* call, base::Status status, 
   else
     text = fmt::format("{}: error code {} {}", call, status.code(),
                        self == nullptr ? "" : self->error_codes.text_of(status.code()));
-  if (const char* name = base::name_of_class(status.error_class())) text += fmt::format(" [{}]", name);
+  if (const char* name = base::name_of_class(class_of(self, status))) text += fmt::format(" [{}]", name);
   const std::string name = comm != nullptr ? comm->name.get() : "";
   if (!name.empty() && text.find(name) == std::string::npos) text += fmt::format(" [on {}]", name);
   return text;
@@ -43,7 +59,7 @@ std::string last_words(core::Rank* self, const char* call, base::Status status, 
 
 [[noreturn]] void end_job(core::Rank* self, base::Status status, const std::string& text) {
   if (self != nullptr && self->world.abort_job != nullptr)
-    self->world.abort_job(self->number, status.error_class(), text);
+    self->world.abort_job(self->number, class_of(self, status), text);
   // A thread or process that belongs to no job: nobody else can tell.
   std::fprintf(stderr, "clump: %s\n", text.c_str());
   std::_Exit(EXIT_FAILURE);
@@ -103,22 +119,23 @@ int raise(core::Rank* self, const ErrorTarget& target, const char* call, base::S
   status = with_name(call, status);
   const base::Ref<core::Errhandler> handler = handler_of(self, target);
   const bool is_made = target.errhandler == nullptr;  // what the handler is told of
+  const int code = code_for_program(status);
   switch (handler->action) {
     case core::Errhandler::Action::kReturn:
-      return status.code();
+      return code;
     case core::Errhandler::Action::kComm:
-      return call_for_comm(self, *handler, is_made ? target.comm : nullptr, is_made, status.code());
+      return call_for_comm(self, *handler, is_made ? target.comm : nullptr, is_made, code);
     case core::Errhandler::Action::kWin: {
       MPI_Win handle = is_made && target.window != nullptr ? target.window->handle : MPI_WIN_NULL;
-      return handler->call(&handle, status.code());
+      return handler->call(&handle, code);
     }
     case core::Errhandler::Action::kFile: {
       MPI_File handle = target.file != nullptr ? target.file->handle : MPI_FILE_NULL;
-      return handler->call(&handle, status.code());
+      return handler->call(&handle, code);
     }
     case core::Errhandler::Action::kSession: {
       MPI_Session handle = is_made ? target.session->handle : MPI_SESSION_NULL;
-      return handler->call(&handle, status.code());
+      return handler->call(&handle, code);
     }
     default:
       end_job(self, status, last_words(self, call, status, target.comm));

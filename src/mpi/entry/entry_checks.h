@@ -89,6 +89,8 @@ namespace cold {
 
 /// What an insignificant datatype argument becomes: zero elements of this one.
 inline const datatype::Datatype* no_type() { return datatype::predefined(MPI_BYTE); }
+/// What an insignificant operation becomes: nothing is combined by it.
+inline core::Op* no_op(Call& call) { return call.self->op(MPI_NO_OP); }
 
 // Handles: the object behind a valid handle, or the error class of its kind.
 

@@ -81,8 +81,10 @@ void Recording::starts(std::span<const MPI_Request> requests) {
   if (requests.data() == nullptr) return;
   for (const MPI_Request handle : requests)
     if (const core::Request* const request = self_.request(handle); request != nullptr && request->persistent)
-      if (const core::Request::Sending sending = request->sending(); sending.peer >= 0)
+      if (const core::Request::Sending sending = request->sending(); sending.peer >= 0) {
         starting_.push_back(sending);
+        starting_in_ = request->comm ? static_cast<std::uint32_t>(request->comm->context) : 0;
+      }
 }
 
 void Recording::begins_collective(MPI_Comm handle) {
@@ -118,6 +120,10 @@ void Recording::found(const MPI_Status* status, MPI_Comm comm) {
 void Recording::started() {
   for (const core::Request::Sending& sending : starting_)
     recorder_.sent({sending.peer, sending.tag, sending.bytes});
+  if (starting_.empty()) return;
+  const core::Request::Sending& one = starting_.front();
+  out_ = {starting_.size() == 1 ? one.peer : record::kSeveral, one.tag, one.bytes};
+  context_ = starting_in_;
 }
 
 void Recording::met_in_team(MPI_Comm comm) {

@@ -94,6 +94,7 @@ class Recording {
   std::uint64_t collective_ = 0;
   MPI_Status own_status_;
   std::vector<core::Request::Sending> starting_;
+  std::uint32_t starting_in_ = 0;  // the context of the last of these
 };
 
 }  // namespace clump::mpi

@@ -263,6 +263,24 @@ static void attributes(void) {
   CHECK(!flag || *number == MPI_PROC_NULL || *number >= 0);
 }
 
+/* The values of a window's attributes are its own, and stay as long as it is there. */
+static void window_attributes(void) {
+  static int memory[2];
+  int *flavors[2], *models[2], flag = 0;
+  void* allocated = NULL;
+  MPI_Win wins[2];
+  MPI_Win_create(memory, sizeof memory, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &wins[0]);
+  MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &allocated, &wins[1]);
+  for (int i = 0; i < 2; ++i) {
+    MPI_Win_get_attr(wins[i], MPI_WIN_CREATE_FLAVOR, &flavors[i], &flag);
+    CHECK(flag);
+    MPI_Win_get_attr(wins[i], MPI_WIN_MODEL, &models[i], &flag);
+    CHECK(flag && (*models[i] == MPI_WIN_UNIFIED || *models[i] == MPI_WIN_SEPARATE));
+  }
+  CHECK(*flavors[0] == MPI_WIN_FLAVOR_CREATE && *flavors[1] == MPI_WIN_FLAVOR_ALLOCATE);
+  for (int i = 0; i < 2; ++i) MPI_Win_free(&wins[i]);
+}
+
 static int errors, class_seen;
 static void note(MPI_Comm* comm, int* code, ...) {
   errors += *comm == MPI_COMM_WORLD;
@@ -301,6 +319,10 @@ static void failures(void) {
   MPI_Error_class(code, &class);
   CHECK(class == MPI_ERR_TRUNCATE);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Request both[2];
+  MPI_Irecv(in, 1, MPI_INT, rank, 4, MPI_COMM_WORLD, &both[0]);
+  MPI_Isend(out, 2, MPI_INT, rank, 4, MPI_COMM_WORLD, &both[1]);
+  CHECK(MPI_Waitall(2, both, MPI_STATUSES_IGNORE) == MPI_ERR_IN_STATUS);
   MPI_Add_error_class(&added);
   CHECK(added > MPI_ERR_LASTCODE);
   MPI_Add_error_code(added, &code);
@@ -384,6 +406,7 @@ int main(int argc, char** argv) {
   collectives();
   datatypes();
   attributes();
+  window_attributes();
   failures();
   others();
   if (rank == 0) printf("all of it holds for %d ranks\n", size);

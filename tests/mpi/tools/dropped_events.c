@@ -28,6 +28,27 @@ static void on_dropped(MPI_Count count, MPI_T_event_registration registration, i
   told_before_drops = told;
 }
 
+/* Of another registration, whose callback has data of its own. */
+static int also_told;
+static MPI_Count also_dropped;
+
+static void on_same_message(MPI_T_event_instance instance, MPI_T_event_registration registration,
+                            MPI_T_cb_safety safety, void* user_data) {
+  (void)instance;
+  (void)registration;
+  (void)safety;
+  ++*(int*)user_data;
+}
+
+static void on_also_dropped(MPI_Count count, MPI_T_event_registration registration, int source,
+                            MPI_T_cb_safety safety, void* user_data) {
+  (void)registration;
+  (void)source;
+  (void)safety;
+  CHECK(user_data == &also_told);
+  also_dropped += count;
+}
+
 /* One call of MPI that makes many messages: nobody can be told meanwhile. */
 static void flood(void) {
   static MPI_Request requests[kSent];
@@ -43,14 +64,21 @@ static void flood(void) {
 }
 
 int main(int argc, char** argv) {
-  MPI_T_event_registration registration;
+  MPI_T_event_registration registration, other;
   char byte = 0;
   MPI_Init(&argc, &argv);
   start_tool();
   T_OK(MPI_T_event_handle_alloc(event("unexpected_message"), NULL, MPI_INFO_NULL, &registration));
   T_OK(MPI_T_event_register_callback(registration, MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL, &told, on_message));
   T_OK(MPI_T_event_set_dropped_handler(registration, on_dropped));
+  T_OK(MPI_T_event_handle_alloc(event("unexpected_message"), NULL, MPI_INFO_NULL, &other));
+  T_OK(MPI_T_event_register_callback(other, MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL, &also_told,
+                                     on_same_message));
+  T_OK(MPI_T_event_set_dropped_handler(other, on_also_dropped));
   flood();
+  CHECK_EQ(also_told, told);
+  CHECK_EQ(also_dropped, dropped);
+  T_OK(MPI_T_event_handle_free(other, NULL, NULL));
   CHECK(told > 0 && told < kSent);
   CHECK_EQ(told + dropped, kSent);
   CHECK_EQ(told_before_drops, told);

@@ -174,6 +174,49 @@ static void collective_operations(void) {
   CHECK_OK(MPI_Comm_free(&other));
 }
 
+/* A callback that frees another registration, or gives it another callback: what that one has had before is
+   not called any more. The order in which the two are told is not the standard's. */
+static MPI_T_event_registration pair[2];
+static int pair_calls, second_calls, is_gone[2], second_data;
+
+static void on_second(MPI_T_event_instance instance, MPI_T_event_registration registration,
+                      MPI_T_cb_safety safety, void* user_data) {
+  (void)instance, (void)registration, (void)safety;
+  CHECK(user_data == &second_data);
+  ++second_calls;
+}
+
+static void on_either(MPI_T_event_instance instance, MPI_T_event_registration registration,
+                      MPI_T_cb_safety safety, void* user_data) {
+  const int mine = registration == pair[1], frees = user_data != NULL;
+  (void)instance, (void)safety;
+  ++pair_calls;
+  CHECK(!is_gone[mine]);
+  if (frees)
+    T_OK(MPI_T_event_handle_free(pair[!mine], &is_gone[!mine], on_free));
+  else
+    T_OK(MPI_T_event_register_callback(pair[!mine], MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL, &second_data,
+                                       on_second));
+}
+
+static void callbacks_that_change_others(void) {
+  for (int frees = 0; frees < 2; ++frees) {
+    pair_calls = second_calls = is_gone[0] = is_gone[1] = 0;
+    for (int i = 0; i < 2; ++i) {
+      T_OK(MPI_T_event_handle_alloc(event("unexpected_message"), NULL, MPI_INFO_NULL, &pair[i]));
+      T_OK(MPI_T_event_register_callback(pair[i], MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL, frees ? &told : NULL,
+                                         on_either));
+    }
+    message_to_myself(MPI_COMM_SELF, 41, 1);
+    let_tell();
+    CHECK_EQ(pair_calls, 1);
+    CHECK_EQ(second_calls, !frees);
+    CHECK_EQ(is_gone[0] + is_gone[1], frees);
+    for (int i = 0; i < 2; ++i)
+      if (!is_gone[i]) T_OK(MPI_T_event_handle_free(pair[i], NULL, NULL));
+  }
+}
+
 static void hints_and_errors(void) {
   MPI_T_event_registration registration = NULL, none = (MPI_T_event_registration)4242;
   MPI_T_event_instance instance = (MPI_T_event_instance)&told;
@@ -234,6 +277,7 @@ int main(int argc, char** argv) {
   messages();
   from_others();
   collective_operations();
+  callbacks_that_change_others();
   hints_and_errors();
   T_OK(MPI_T_finalize());
   MPI_Finalize();

@@ -2,6 +2,7 @@
 // handler are not concerned.
 // For: numerical programs with feenableexcept() and a SIGFPE handler, probes for instructions by SIGILL
 // (OpenSSL's, GMP's), garbage collectors and libsigsegv that handle SIGSEGV, also on a stack of their own.
+#define _GNU_SOURCE
 #include <fenv.h>
 #include <setjmp.h>
 #include <sys/mman.h>

@@ -14,7 +14,8 @@
 enum { PAGE = 4096, BYTES = 480000, ROUNDS = 2 };
 
 static char* area;
-static volatile int faults, wrong;
+static int faults;  // counted by all threads that write there
+static volatile int wrong;
 static int rank, ranks;
 
 static void on_fault(int number, siginfo_t* info, void* context) {
@@ -25,12 +26,12 @@ static void on_fault(int number, siginfo_t* info, void* context) {
     if (write(2, text, sizeof text - 1) < 0) _exit(4);
     _exit(3);
   }
-  ++faults;
+  __atomic_fetch_add(&faults, 1, __ATOMIC_RELAXED);
   if (mprotect(area + (at - area) / PAGE * PAGE, PAGE, PROT_READ | PROT_WRITE) != 0) _exit(5);
 }
 
 static void protect(void) {
-  faults = 0;
+  __atomic_store_n(&faults, 0, __ATOMIC_RELAXED);
   if (mprotect(area, BYTES, PROT_READ) != 0) MPI_Abort(MPI_COMM_WORLD, 2);
   MPI_Barrier(MPI_COMM_WORLD);
 }
@@ -43,8 +44,9 @@ static void expect(const char* call, int count, int value) {
       wrong = 1;
       break;
     }
-  if (faults < count / PAGE)
-    printf("rank %d, %s of %d bytes: only %d faults\n", rank, call, count, faults), wrong = 1;
+  const int counted = __atomic_load_n(&faults, __ATOMIC_RELAXED);
+  if (counted < count / PAGE)
+    printf("rank %d, %s of %d bytes: only %d faults\n", rank, call, count, counted), wrong = 1;
 }
 
 int main(int argc, char** argv) {

@@ -2,6 +2,7 @@
 // thread that computes; and those for the rank, which a thread gets that does not block them.
 // For: language run-times that interrupt their threads (Go's and Java's by pthread_kill or tgkill), watchdog
 // threads that end a main thread's wait.
+#define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
 #include <sys/syscall.h>

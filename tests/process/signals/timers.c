@@ -1,6 +1,7 @@
 // timer_create(): each rank has timers of its own, with signals of its own.
 // For: progress reports and time-outs by SIGEV_SIGNAL or SIGEV_THREAD, samplers (gperftools, HPCToolkit) by
 // SIGEV_THREAD_ID.
+#define _GNU_SOURCE
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <time.h>

@@ -1,6 +1,7 @@
 // A thread, or the main thread, waits for signals that all block; each rank gets its own.
 // For: daemons and schedulers' jobs that block signals in all threads and have one in sigwait() (checkpoint
 // on SIGUSR1 or SIGTERM), event loops around sigtimedwait(), shells that wait in sigsuspend().
+#define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>

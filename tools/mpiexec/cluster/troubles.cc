@@ -1,6 +1,6 @@
 #include "cluster/troubles.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>

@@ -158,9 +158,14 @@ image::Verdict inspect_app(const pmi::App& app, Plan& plan) {
   const std::string library_path = value_of(app.environment, "LD_LIBRARY_PATH");
   image::Preloads preloads = image::divide_preloads(value_of(app.environment, "LD_PRELOAD"), library_path);
   const image::Verdict verdict = image::inspect(app.program, library_path, preloads.own);
-  for (const std::string& library : image::interposers_among(
-           verdict.libraries,
-           {tools::own_library("libclump_host.so"), tools::own_library("libmpi_abi.so.1")})) {
+  std::vector<std::string> before{tools::own_library("libclump_host.so"),
+                                  tools::own_library("libmpi_abi.so.1")};
+  // A facade for Fortran has names that libraries of the program may have, too: tools, and functions of other
+  // meanings.
+  std::ranges::copy_if(verdict.libraries, std::back_inserter(before), [](const std::string& library) {
+    return image::is_facade(library) && image::is_for_fortran(library);
+  });
+  for (const std::string& library : image::interposers_among(verdict.libraries, before)) {
     const auto is_it = [&](const std::string& name) {
       return image::find_library(name, {}, {}, library_path) == library;
     };

@@ -1,0 +1,69 @@
+"""Special addresses in libraries with common blocks of their own, by all ways in which these come into a program."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+import tool
+
+PROGRAMS = pathlib.Path(os.environ["CLUMP_PROGRAMS"])
+WAYS = ([], ["--ranks", "processes"])
+
+
+class Plugins(tool.Case):
+    def look(self, program, *plugins):
+        """`plugins` as PLUGINS of opens.c has them, with the names of files in the place of paths."""
+        listed = " ".join(plugin[0] + str(PROGRAMS / plugin[1:]) for plugin in plugins)
+        for way in WAYS:
+            with self.subTest(way=way):
+                shown = tool.run(*way, "-n", 2, PROGRAMS / program, env={"PLUGINS": listed})
+                self.assertEqual((shown.code, shown.out, shown.err), (0, "0 failures\n0 failures\n", ""))
+
+    def test_opened(self):
+        for program in ("opens", "opens_mpi"):  # without MPI of its own all ranks are processes
+            self.look(program, "cplain.so", "lsymbolic.so", "gother.so")
+            self.look(program, "lsymbolic.so", "cplain.so", "lother_symbolic.so")
+            self.look(program, "labove.so")
+
+    def test_linked(self):
+        self.look("linked", "cplain.so")
+        self.look("linked_symbolic", "cplain.so", "lother_symbolic.so")
+
+    def test_program_in_fortran(self):
+        self.look("main", "cplain.so")
+        self.look("main_symbolic", "lplain.so", "lother_symbolic.so")
+
+    def test_by_name(self):
+        """Found by LD_LIBRARY_PATH."""
+        for way in WAYS:
+            shown = tool.run(*way, "-n", 2, PROGRAMS / "opens", env={"PLUGINS": "lplain.so", "LD_LIBRARY_PATH": str(PROGRAMS)})
+            self.assertEqual((shown.code, shown.out, shown.err), (0, "0 failures\n0 failures\n", ""))
+
+    def test_python(self):
+        script = "import ctypes, sys; all = [ctypes.CDLL(name) for name in sys.argv[1:]]; print(sum(one.plug() for one in all)); all[0].leave()"
+        shown = tool.run("-n", 2, sys.executable, "-c", script, PROGRAMS / "plain.so", PROGRAMS / "symbolic.so")
+        self.assertEqual((shown.code, shown.out), (0, "0\n0\n"), shown)
+
+    def test_a_tool_that_is_linked(self):
+        for way in WAYS:
+            shown = tool.run(*way, "-n", 2, PROGRAMS / "wrapped")
+            self.assertEqual((shown.code, sorted(shown.out.splitlines()), shown.err), (0, ["0 failures"] * 2 + ["seen in Fortran"] * 2, ""))
+
+    def test_a_tool_behind_a_shell(self):
+        """ld.so loads the library for which the program is made, if there is one here, and the process begins again over ours."""
+        program = PROGRAMS / "wrapped"
+        if "not found" in subprocess.run(["ldd", program], capture_output=True, text=True).stdout:
+            self.skipTest("the other library is not installed")
+        for preloaded in ("", PROGRAMS / "wraps.so"):
+            shown = tool.run("-n", 2, "-x", f"LD_PRELOAD={preloaded}", "sh", "-c", f"exec '{program}'")
+            self.assertEqual((shown.code, sorted(shown.out.splitlines()), shown.err), (0, ["0 failures"] * 2 + ["seen in Fortran"] * 2, ""))
+
+    def test_two_programs(self):
+        shown = tool.run("-n", 1, PROGRAMS / "main_symbolic", ":", "-n", 1, PROGRAMS / "main", env={"PLUGINS": "l" + str(PROGRAMS / "symbolic.so")})
+        self.assertEqual((shown.code, shown.out, shown.err), (0, "0 failures\n0 failures\n", ""))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,61 @@
+"""exports_test.py LIBRARY: every function of this system's C library that is another form of an interposed one is interposed, too.
+
+Other forms are those that headers choose (__isoc23_scanf, __read_chk, open64, a name with _time64) and further names (__read, _IO_puts). A newer C
+library may bring some; then this test names them: they belong into src/image/aliases.txt, or beside the function. It also names the functions
+that use a rank's stdin without naming it.
+"""
+
+import re
+import subprocess
+import sys
+
+USES_STDIN = r"(__isoc\d+_)?v?w?scanf|get(w)?char(_unlocked)?|gets"
+# Not interposed: a program that calls gets() runs as processes (process_only.cc), as the linker warns of each library that defines it.
+LEFT = {"gets"}
+
+
+def c_library():
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        for line in maps:
+            if line.rstrip().endswith("/libc.so.6"):
+                return line.split()[-1]
+    sys.exit("this Python has no libc.so.6")
+
+
+def functions(path):
+    """What a program can be linked to: functions with their default version, without those for the C library's own parts."""
+    listed = subprocess.run(["nm", "-D", "--defined-only", path], capture_output=True, text=True, check=True).stdout
+    found = set()
+    for line in listed.splitlines():
+        kind, name = line.split()[-2:]
+        name, _, version = name.partition("@")
+        if kind in "TWi" and (not version or version.startswith("@")) and version != "@GLIBC_PRIVATE":
+            found.add(name)
+    return found
+
+
+def plain(name):
+    """The name without what says which form it is."""
+    for form in (r"__isoc\d+_(\w+)", r"__(\w+?)_chk", r"(?:__|_IO_)(\w+)", r"(\w+?)(?:_time)?64", r"(\w+?)64(_r|at)"):
+        match = re.fullmatch(form, name)
+        if match:
+            name = "".join(match.groups())
+    return name
+
+
+def main():
+    library = c_library()
+    exported = functions(library)
+    interposed = functions(sys.argv[1]) & exported
+    if len(exported) < 2000 or len(interposed) < 400:
+        sys.exit(f"{len(exported)} functions in {library}, {len(interposed)} interposed: nm has not read them")
+    plains = {plain(name) for name in interposed}
+    missing = {name for name in exported - interposed if plain(name) in plains or re.fullmatch(USES_STDIN, name)}
+    for name in sorted(missing - LEFT):
+        print(f"{name} of {library} is not interposed, but {plain(name)} is")
+    for name in sorted(LEFT - missing):
+        print(f"{name} is listed as not interposed, but it is, or {library} does not have it")
+    return 1 if missing != LEFT else 0
+
+
+sys.exit(main())
