@@ -1,6 +1,7 @@
 // The start of a host process: from ld.so's first constructor to every rank's main().
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -70,9 +71,13 @@ void tell_core_count(HostedRank& rank) {
 
 /// Puts the environment of this process's first rank where this process has its own, which has mpiexec's
 /// additions and so is at least as long: behind the arguments, where programs that write their title look for
-/// it.
+/// it. The auxiliary vector follows, as programs expect (Go's run-time library): entries to be ignored are
+/// between.
 void restore_environment(char** environment) {
   char** slot = environment;
+  char** vector = environment;
+  while (*vector++ != nullptr) {
+  }
   char* text = *environment;
   const char* end = text;
   for (char** entry = environment; *entry == end && end != nullptr; ++entry) end += std::strlen(end) + 1;
@@ -87,7 +92,16 @@ void restore_environment(char** environment) {
                    : const_cast<char*>(entry.c_str());
     if (fits) text += entry.size() + 1;
   }
-  *slot = nullptr;
+  // An entry of the vector has two words. The last variable tells who is a rank, and is Clump's own.
+  if (slot > environment && (vector - slot) % 2 == 0) {
+    *slot = slot[-1];
+    ++slot;
+  }
+  *slot++ = nullptr;
+  for (; slot < vector; slot += 2) {
+    const ElfW(auxv_t) ignored{AT_IGNORE, {0}};
+    std::memcpy(slot, &ignored, sizeof ignored);
+  }
 }
 
 /// The process is its one rank, as the system starts it.

@@ -18,6 +18,7 @@
 #include "image/refusal.h"
 #include "image/signal_state.h"
 #include "image/standard.h"
+#include "image/stream_list.h"
 #include "image/symbols.h"
 
 namespace clump::image::owners {
@@ -33,6 +34,26 @@ constinit std::atomic<int> end_of_known{0};
 /// How many ranks have closed an inherited descriptor.
 constexpr int kMostInherited = StandardState::kMostInherited;
 constinit std::atomic<int> closed_by[kMostInherited];
+
+/// A stream without a descriptor of its rank's own: note_stream_of_caller(). The rank writes both words when
+/// it opens and closes the stream; any thread reads them, also in a child of fork(), so there is no lock.
+struct OtherStream {
+  std::atomic<const std::FILE*> stream{nullptr};
+  std::atomic<Owner> owner{kUnknown};
+};
+/// A rank that opens more of them at a time flushes the rest by itself only (fflush() of the stream).
+constexpr int kMostOtherStreams = 1 << 14;
+constinit OtherStream other_streams[kMostOtherStreams];
+/// 1 + the highest place that was ever used.
+constinit std::atomic<int> end_of_other_streams{0};
+
+OtherStream* find_other(const std::FILE* stream) {
+  // acquire: pairs with release in note_stream_of_caller()
+  const int end = end_of_other_streams.load(std::memory_order_acquire);
+  for (int i = 0; i < end; ++i)
+    if (other_streams[i].stream.load(std::memory_order_acquire) == stream) return &other_streams[i];
+  return nullptr;
+}
 
 int kernel_close(int descriptor) { return static_cast<int>(syscall(SYS_close, descriptor)); }
 int flags_of(int descriptor) { return static_cast<int>(syscall(SYS_fcntl, descriptor, F_GETFD)); }
@@ -101,6 +122,22 @@ bool end_stream(std::FILE* stream, bool flushes) {
   return true;
 }
 
+/// Discards what those of other_streams hold for whose owner `is_wanted` is true. Then the C library does not
+/// call the rank's functions below them when the process ends.
+template <typename IsWanted>
+void discard_other_streams(IsWanted is_wanted) {
+  if (end_of_other_streams.load(std::memory_order_relaxed) == 0) return;
+  (void)find_stream([&](std::FILE* stream) {
+    OtherStream* const found = find_other(stream);
+    if (found == nullptr || !is_wanted(found->owner.load(std::memory_order_relaxed))) return false;
+    if (ftrylockfile(stream) != 0) return false;
+    __fpurge(stream);
+    funlockfile(stream);
+    forget_stream(stream);
+    return false;
+  });
+}
+
 }  // namespace
 
 bool is_closed_for_caller(int descriptor, Owner owner) {
@@ -141,6 +178,41 @@ void note_stream(std::FILE* stream, const void* caller) {
   if (stream == nullptr || !captured() || stream->_fileno <= 2 || standard::in_child()) return;
   set(stream->_fileno, maker(caller));
   note_stream_above(stream->_fileno, stream);
+}
+
+void note_stream_of_caller(std::FILE* stream) {
+  if (stream == nullptr || !captured() || standard::in_child()) return;
+  forget_stream(stream);  // one at this address that was closed in a way that is not seen here
+  for (int i = 0; i < kMostOtherStreams; ++i) {
+    OtherStream& place = other_streams[i];
+    const std::FILE* none = nullptr;
+    if (place.stream.load(std::memory_order_relaxed) != nullptr) continue;
+    // relaxed: this stream is in no table yet
+    if (!place.stream.compare_exchange_strong(none, stream, std::memory_order_relaxed)) continue;
+    place.owner.store(calling_rank(), std::memory_order_relaxed);
+    int end = end_of_other_streams.load(std::memory_order_relaxed);
+    while (end <= i && !end_of_other_streams.compare_exchange_weak(
+                           end, i + 1, std::memory_order_release)) {  // release: pairs with find_other()
+    }
+    return;
+  }
+}
+
+void forget_stream(const std::FILE* stream) {
+  OtherStream* const found = find_other(stream);
+  if (found == nullptr) return;
+  found->owner.store(kUnknown, std::memory_order_relaxed);
+  found->stream.store(nullptr, std::memory_order_release);  // release: pairs with acquire in find_other()
+}
+
+StreamOwner owner_of_stream(const std::FILE* stream) {
+  Owner owner = stream->_fileno > 2 ? of(stream->_fileno) : kUnknown;
+  if (owner == kUnknown || owner == kShared || owner == kInherited) {
+    const OtherStream* const found = find_other(stream);
+    owner = found != nullptr ? found->owner.load(std::memory_order_relaxed) : kUnknown;
+  }
+  if (owner == kUnknown) return StreamOwner::kUnknown;
+  return owner == calling_rank() ? StreamOwner::kCaller : StreamOwner::kOther;
 }
 
 void forget(int descriptor) {
@@ -202,6 +274,7 @@ void close_all(Image& image, bool flushes) {
     forget(descriptor);
     kernel_close(descriptor);
   });
+  discard_other_streams([mine](Owner owner) { return owner == mine; });
 }
 
 void close_others_in_child() {
@@ -217,6 +290,7 @@ void discard_streams_of_others() {
     if (std::FILE* const stream = streams[descriptor].load(std::memory_order_relaxed))
       (void)end_stream(stream, false);
   });
+  discard_other_streams([](Owner owner) { return owner != kUnknown && owner != calling_rank(); });
 }
 
 void for_each_to_close(void (*act)(int descriptor, void* argument), void* argument) {

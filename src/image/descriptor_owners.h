@@ -67,6 +67,14 @@ void note_stream_above(int descriptor, std::FILE* stream);
 /// Notes that the descriptor below a stream belongs to the calling rank, and ends with the stream. Null: does
 /// nothing.
 void note_stream(std::FILE* stream, const void* caller);
+/// Notes that the calling rank has opened a stream that has no descriptor of the rank's own below it: over
+/// memory, over the program's functions, over a descriptor that all ranks have.
+void note_stream_of_caller(std::FILE* stream);
+/// Forgets such a stream, which is about to be closed.
+void forget_stream(const std::FILE* stream);
+/// Whose a stream of the C library's list is.
+enum class StreamOwner : std::uint8_t { kCaller, kOther, kUnknown };
+StreamOwner owner_of_stream(const std::FILE* stream);
 /// Forgets a number that is about to be closed.
 void forget(int descriptor);
 
@@ -94,7 +102,7 @@ void close_all(Image& image, bool flushes);
 /// Called in a child's own table of descriptors: closes what the calling rank does not have.
 void close_others_in_child();
 /// Called in a child's own memory, before close_others_in_child(): discards what streams of other ranks hold,
-/// because those ranks write it.
+/// because those ranks write it. The calling thread is the child's only one.
 void discard_streams_of_others();
 /// Calls `act` with each number that a program which the calling rank starts would have, although the rank
 /// does not have it.

@@ -101,6 +101,7 @@ Image* image_at(const void* address) {
 
 base::Status capture(fiber::Identity& native, int argc, char** argv, char** envp) {
   Registry& registry = Registry::get();
+  note_auxiliary_vector(envp);
   output::start();
   standard::begin();
   registry.add_all();
@@ -243,14 +244,16 @@ void enter(fiber::Identity& rank) {
   std::size_t entries = 0;
   while (environment[entries] != nullptr) ++entries;
 
-  // argc, arguments, null, environment, null, and the end of the auxiliary vector: AT_NULL and its value.
-  const std::size_t words = 1 + argc + 1 + entries + 1 + 2;
+  // argc, arguments, null, environment, null, and the auxiliary vector with AT_NULL.
+  const std::vector<ElfW(auxv_t)> auxiliary = auxiliary_vector_of(image);
+  const std::size_t words = 1 + argc + 1 + entries + 1 + 2 * auxiliary.size();
   const std::size_t bytes = (words * sizeof(std::uintptr_t) + 15) / 16 * 16;
   auto* stack = static_cast<std::uintptr_t*>(__builtin_alloca_with_align(bytes, 128));
   std::memset(stack, 0, bytes);
   stack[0] = argc;
   std::memcpy(stack + 1, image.argv, argc * sizeof(char*));
   std::memcpy(stack + 1 + argc + 1, environment, entries * sizeof(char*));
+  std::memcpy(stack + 1 + argc + 1 + entries + 1, auxiliary.data(), auxiliary.size() * sizeof auxiliary[0]);
   arch::start_program(
       static_cast<std::uintptr_t>(image.instance(*image.program->main)->here(image.program->entry())), stack);
 }

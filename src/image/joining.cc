@@ -2,6 +2,8 @@
 
 #include <threads.h>
 
+#include <chrono>
+#include <cstdint>
 #include <mutex>
 #include <unordered_map>
 
@@ -14,9 +16,12 @@
 namespace clump::image {
 namespace {
 
+/// The threads of all ranks that have begun and have not ended. The mutex guards all of it.
 struct Known {
   ForkMutex mutex;
   std::unordered_map<pthread_t, base::Ref<ThreadEnd>> threads;
+  std::uint64_t announced = 0;
+  std::uint64_t begun = 0;  ///< with those that were announced and could not be made
 };
 
 /// Never destroyed: threads may outlive the destructors of this library.
@@ -27,21 +32,31 @@ Known& known() {
 
 }  // namespace
 
-void ThreadEnd::is_of(pthread_t thread) {
+void ThreadEnd::announce() {
   Known& all = known();
   const std::lock_guard lock(all.mutex);
-  if (ended_) return;
-  thread_ = thread;
-  known_ = true;
-  all.threads[thread] = base::Ref(this);
+  ++all.announced;
+}
+
+void ThreadEnd::withdraw() {
+  Known& all = known();
+  const std::lock_guard lock(all.mutex);
+  ++all.begun;
+}
+
+void ThreadEnd::begins() {
+  Known& all = known();
+  const std::lock_guard lock(all.mutex);
+  ++all.begun;
+  thread_ = pthread_self();
+  all.threads[thread_] = base::Ref(this);
 }
 
 void ThreadEnd::comes() {
   {
     Known& all = known();
     const std::lock_guard lock(all.mutex);
-    ended_ = true;
-    if (known_) all.threads.erase(thread_);
+    all.threads.erase(thread_);
   }
   (void)over_.signal();
 }
@@ -51,10 +66,19 @@ void ThreadEnd::wait_for(pthread_t thread) {
   // takes.
   if (fiber::rank_fiber() == nullptr || fiber::exploration::is_on) return;
   base::Ref<ThreadEnd> end;
-  {
-    Known& all = known();
-    const std::lock_guard lock(all.mutex);
-    if (const auto found = all.threads.find(thread); found != all.threads.end()) end = found->second;
+  Known& all = known();
+  // A thread that the caller has just made may not have begun. One that has ended is not found, so the wait
+  // for those that have not begun is not longer than for the ones that were announced by now.
+  std::uint64_t announced = 0;
+  for (bool is_first = true;; is_first = false) {
+    {
+      const std::lock_guard lock(all.mutex);
+      if (is_first) announced = all.announced;
+      const auto found = all.threads.find(thread);
+      if (found != all.threads.end()) end = found->second;
+      if (end || all.begun >= announced) break;
+    }
+    fiber::sleep_until(fiber::now() + std::chrono::microseconds(20));
   }
   if (end) end->over_.wait();
 }

@@ -10,12 +10,16 @@
 
 namespace clump::image {
 
-/// The end of one thread that a rank makes. The thread that makes it and the thread itself hold a reference.
+/// The end of one thread that a rank makes. The thread holds a reference, and so do those that wait for it.
 class ThreadEnd final : public base::RefCounted {
  public:
-  /// Called by the thread that has made it. From now on wait_for() finds it, unless the thread has ended
-  /// already.
-  void is_of(pthread_t thread);
+  /// Called by the thread that makes another one, before the other can run: wait_for() waits until it has
+  /// begun, and is known.
+  static void announce();
+  /// Called instead of begins(), by the same thread, if the other could not be made.
+  static void withdraw();
+  /// Called by the thread as the first thing that it does. From now on wait_for() finds it.
+  void begins();
   /// Called by the thread as the last thing that it does. wait_for() does not find it any more, as the C
   /// library may give its pthread_t to another thread.
   void comes();
@@ -25,9 +29,7 @@ class ThreadEnd final : public base::RefCounted {
 
  private:
   fiber::Completion over_;
-  pthread_t thread_{};  // guarded by the common mutex, as are the following members
-  bool known_ = false;
-  bool ended_ = false;
+  pthread_t thread_{};  // guarded by the common mutex
 };
 
 }  // namespace clump::image

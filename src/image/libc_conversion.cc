@@ -1,13 +1,11 @@
-// Numbers as text, hash tables, and multibyte characters: what the C library keeps between calls, or returns
-// in its own memory, is kept for each rank here.
+// Numbers as text, and hash tables: what the C library keeps between calls, or returns in its own memory, is
+// kept for each rank here.
 #include <search.h>
-#include <uchar.h>
 
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <cwchar>
 
 #include "base/types.h"
 #include "image/rank_image.h"
@@ -17,22 +15,14 @@
 namespace clump::image {
 
 struct ConversionState {
-  char digits[512] = {};
+  char digits[5120] = {};  // of the largest long double
   char base64[8] = {};
   hsearch_data table{};
-  // For a character that begins in one call and ends in the next.
-  std::mbstate_t mbrlen{}, mbrtowc{}, mbsnrtowcs{}, mbrtoc16{}, mbrtoc32{}, c16rtomb{};
 };
 
 namespace {
 
 ConversionState& mine() { return current_image().libc().conversion.get(); }
-
-/// Returns null before there are ranks, as a ConversionState allocates: the C library then uses its own
-/// state.
-std::mbstate_t* state_or(std::mbstate_t* given, std::mbstate_t ConversionState::*of_rank) {
-  return given != nullptr || !captured() ? given : &(mine().*of_rank);
-}
 
 using Digits = int(double, int, int*, int*, char*, std::size_t);
 using LongDigits = int(long double, int, int*, int*, char*, std::size_t);
@@ -123,37 +113,5 @@ CLUMP_HOST_API long double lgammal(long double number) noexcept {
 CLUMP_HOST_API double gamma(double number) noexcept { return lgamma(number); }
 CLUMP_HOST_API float gammaf(float number) noexcept { return lgammaf(number); }
 CLUMP_HOST_API long double gammal(long double number) noexcept { return lgammal(number); }
-
-CLUMP_HOST_API size_t mbrlen(const char* text, size_t size, mbstate_t* state) noexcept {
-  static constinit Hidden<size_t(const char*, size_t, mbstate_t*)> real{"mbrlen"};
-  return real(text, size, state_or(state, &ConversionState::mbrlen));
-}
-CLUMP_HOST_API size_t mbrtowc(wchar_t* wide, const char* text, size_t size, mbstate_t* state) noexcept {
-  static constinit Hidden<size_t(wchar_t*, const char*, size_t, mbstate_t*)> real{"mbrtowc"};
-  return real(wide, text, size, state_or(state, &ConversionState::mbrtowc));
-}
-CLUMP_HOST_API size_t mbsnrtowcs(wchar_t* wide, const char** text, size_t bytes, size_t size,
-                                 mbstate_t* state) noexcept {
-  static constinit Hidden<size_t(wchar_t*, const char**, size_t, size_t, mbstate_t*)> real{"mbsnrtowcs"};
-  return real(wide, text, bytes, size, state_or(state, &ConversionState::mbsnrtowcs));
-}
-CLUMP_HOST_API size_t __mbsnrtowcs_chk(wchar_t* wide, const char** text, size_t bytes, size_t size,
-                                       mbstate_t* state, size_t room) noexcept {
-  static constinit Hidden<size_t(wchar_t*, const char**, size_t, size_t, mbstate_t*, size_t)> real{
-      "__mbsnrtowcs_chk"};
-  return real(wide, text, bytes, size, state_or(state, &ConversionState::mbsnrtowcs), room);
-}
-CLUMP_HOST_API size_t mbrtoc16(char16_t* wide, const char* text, size_t size, mbstate_t* state) noexcept {
-  static constinit Hidden<size_t(char16_t*, const char*, size_t, mbstate_t*)> real{"mbrtoc16"};
-  return real(wide, text, size, state_or(state, &ConversionState::mbrtoc16));
-}
-CLUMP_HOST_API size_t mbrtoc32(char32_t* wide, const char* text, size_t size, mbstate_t* state) noexcept {
-  static constinit Hidden<size_t(char32_t*, const char*, size_t, mbstate_t*)> real{"mbrtoc32"};
-  return real(wide, text, size, state_or(state, &ConversionState::mbrtoc32));
-}
-CLUMP_HOST_API size_t c16rtomb(char* text, char16_t wide, mbstate_t* state) noexcept {
-  static constinit Hidden<size_t(char*, char16_t, mbstate_t*)> real{"c16rtomb"};
-  return real(text, wide, state_or(state, &ConversionState::c16rtomb));
-}
 
 }  // extern "C"

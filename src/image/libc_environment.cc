@@ -76,7 +76,11 @@ char** set_environment(fiber::Identity& rank, const std::vector<std::string>& ar
   std::size_t bytes = 0;
   for (const auto* const list : {&arguments, &environment})
     for (const std::string& entry : *list) bytes += entry.size() + 1;
-  const std::size_t addresses = arguments.size() + environment.size() + 2;
+  Image& image = image_of(&rank);
+  // Behind the environment, where the kernel has it: run-time libraries step over environ to find it (Go's).
+  const std::vector<ElfW(auxv_t)> auxiliary = auxiliary_vector_of(image);
+  const std::size_t addresses =
+      arguments.size() + environment.size() + 2 + auxiliary.size() * sizeof auxiliary[0] / sizeof(char*);
   char** const argv = new char*[addresses + (bytes + sizeof(char*) - 1) / sizeof(char*)];
   char** slot = argv;
   char* text = reinterpret_cast<char*>(argv + addresses);
@@ -88,7 +92,7 @@ char** set_environment(fiber::Identity& rank, const std::vector<std::string>& ar
     }
     *slot++ = nullptr;
   }
-  Image& image = image_of(&rank);
+  std::memcpy(slot, auxiliary.data(), auxiliary.size() * sizeof auxiliary[0]);
   const Lock lock(image.libc().environment.lock);
   environment_of(image) = argv + arguments.size() + 1;
   return argv;

@@ -138,6 +138,7 @@ void call_exit_hook(Image& image, int code, ExitKind kind) {
   locks::release_all(image);
   // The native rank's destructors run when the process ends, and may write output.
   if (!image.native() || kind != ExitKind::kExit) {
+    if (kind == ExitKind::kExit && captured()) (void)flush_streams(Streams::kAll, WhileBusy::kGoOn);
     owners::close_all(image, kind == ExitKind::kExit);
     standard::close_own(image);
   }

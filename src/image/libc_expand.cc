@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -44,13 +45,39 @@ std::string with_home(std::string_view pattern, int flags) {
   return all;
 }
 
+/// Makes the pattern itself the result, by a search that finds no files.
+template <typename Real, typename Glob>
+int give_pattern(Real* real, const char* pattern, int flags, Glob* found) {
+  Glob asked = *found;
+  found->gl_opendir = [](const char*) -> void* {
+    errno = ENOTDIR;
+    return nullptr;
+  };
+  found->gl_lstat = found->gl_stat = [](const char*, auto*) {
+    errno = ENOENT;
+    return -1;
+  };
+  constexpr int kKept = GLOB_APPEND | GLOB_DOOFFS | GLOB_NOSORT | GLOB_NOCHECK;
+  const int result = real(pattern, (flags & kKept) | GLOB_ALTDIRFUNC | GLOB_NOESCAPE, nullptr, found);
+  found->gl_opendir = asked.gl_opendir;
+  found->gl_lstat = asked.gl_lstat;
+  found->gl_stat = asked.gl_stat;
+  found->gl_flags = (found->gl_flags & GLOB_MAGCHAR) | (flags & ~GLOB_MAGCHAR);
+  return result;
+}
+
 template <typename Glob, typename Failed>
 int expand(const char* name, const char* pattern, int flags, Failed* failed, Glob* found) {
   using Real = int(const char*, int, Failed*, Glob*);
   auto* const real = reinterpret_cast<Real*>(hidden_definition(name));
   if (!captured() || (flags & (GLOB_TILDE | GLOB_TILDE_CHECK)) == 0 || std::strchr(pattern, '~') == nullptr)
     return real(pattern, flags, failed, found);
-  return real(with_home(pattern, flags).c_str(), flags, failed, found);
+  const std::string expanded = with_home(pattern, flags);
+  if (expanded == pattern) return real(pattern, flags, failed, found);
+  // Without a match the result is the pattern as the program has given it.
+  const int result = real(expanded.c_str(), flags & ~(GLOB_NOCHECK | GLOB_NOMAGIC), failed, found);
+  return result == GLOB_NOMATCH && (flags & GLOB_NOCHECK) != 0 ? give_pattern(real, pattern, flags, found)
+                                                               : result;
 }
 
 bool is_folder(const char* path) {

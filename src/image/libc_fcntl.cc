@@ -142,7 +142,9 @@ CLUMP_HOST_API int lockf64(int descriptor, int command, off64_t bytes) {
   return lockf(descriptor, command, bytes);
 }
 
-CLUMP_HOST_API int flock(int descriptor, int operation) noexcept {
+// A handler that runs meanwhile may end the thread: see libc_kill.cc.
+CLUMP_HOST_API int call_flock(int descriptor, int operation) asm("flock");
+int call_flock(int descriptor, int operation) {
   static constinit Hidden<int(int, int)> real{"flock"};
   const int number = standard::kernel_number(descriptor);
   const bool waits = (operation & (LOCK_NB | LOCK_UN)) == 0;

@@ -38,8 +38,7 @@ ssize_t read_cookie(void* cookie, char* bytes, std::size_t size) {
   return read(static_cast<Target*>(cookie)->descriptor, bytes, size);
 }
 
-/// Writes for the rank of the stream: the caller may be another rank that has the C library flush all
-/// streams.
+/// Writes for the rank of the stream: when the process ends, the C library flushes all streams on one thread.
 ssize_t write_cookie(void* cookie, const char* bytes, std::size_t size) {
   const Target& target = *static_cast<Target*>(cookie);
   fiber::Identity* const caller = fiber::identity();
@@ -91,6 +90,7 @@ std::FILE* open_job_stream(int descriptor, const char* mode) {
   }
   if (isatty(descriptor) != 0) set_buffer(stream, nullptr, _IOLBF, 0);
   target->stream = stream;
+  owners::note_stream_of_caller(stream);
   const std::scoped_lock lock(lock_of_targets);
   targets().push_back(target);
   count.fetch_add(1, std::memory_order_relaxed);  // relaxed: see close_cookie()
@@ -138,7 +138,9 @@ extern "C" CLUMP_HOST_API FILE* fdopen(int descriptor, const char* mode) noexcep
   if (standard::place_of(descriptor).stream > 0) return open_job_stream(descriptor, mode);
   if (!standard::is_standard(descriptor)) {
     FILE* const stream = real(standard::kernel_number(descriptor), mode);
-    if (stream != nullptr) owners::note_stream_above(descriptor, stream);
+    if (stream == nullptr) return stream;
+    owners::note_stream_above(descriptor, stream);
+    if (owners::of(descriptor) == owners::kInherited) owners::note_stream_of_caller(stream);
     return stream;
   }
   // The C library will close it with the stream.

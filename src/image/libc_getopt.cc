@@ -119,46 +119,62 @@ class Parser {
 
   int try_long(const option* options, int* index, LongStyle style) {
     char* argument = argv_[optind_];
-    if (argument[1] == '-') return long_option(argument + 2, options, index, "--");
+    if (argument[1] == '-') return long_option(argument + 2, options, index, "--", style);
     // With one dash an argument is a long option only if it is longer than one letter, or is no known letter.
     if (style == LongStyle::kSingleDashToo &&
         (argument[2] != '\0' || std::strchr(letters_, argument[1]) == nullptr)) {
-      return long_option(argument + 1, options, index, "-");
+      return long_option(argument + 1, options, index, "-", style);
     }
     return kNotLong;
   }
 
+  /// Of two options whose names begin with the same letters: whether they leave it open which one is meant.
+  static bool differ(const option& one, const option& other, LongStyle style) {
+    return style == LongStyle::kSingleDashToo || one.has_arg != other.has_arg || one.flag != other.flag ||
+           one.val != other.val;
+  }
+
   /// An option whose name begins with `name`; several only if they mean the same. -1: none, -2: several.
-  static int find_long(std::string_view name, const option* options) {
+  static int find_long(std::string_view name, const option* options, LongStyle style) {
     int found = -1;
     for (int i = 0; options != nullptr && options[i].name != nullptr; ++i) {
       const std::string_view candidate(options[i].name);
       if (candidate == name) return i;
       if (candidate.substr(0, name.size()) != name) continue;
-      const bool same = found >= 0 && options[found].has_arg == options[i].has_arg &&
-                        options[found].flag == options[i].flag && options[found].val == options[i].val;
       if (found == -1) {
         found = i;
-      } else if (!same) {
+      } else if (found == -2 || differ(options[found], options[i], style)) {
         found = -2;
       }
     }
     return found;
   }
 
-  int long_option(char* text, const option* options, int* index, const char* prefix) {
+  /// Says that `text` may mean several options: the first of them, and those that differ from it.
+  void complain_of_several(std::string_view name, const char* text, const option* options, LongStyle style,
+                           const char* prefix) const {
+    std::string all;
+    const option* first = nullptr;
+    for (; options->name != nullptr; ++options) {
+      if (std::string_view(options->name).substr(0, name.size()) != name) continue;
+      if (first != nullptr && !differ(*first, *options, style)) continue;
+      if (first == nullptr) first = options;
+      all.append(" '").append(prefix).append(options->name).append("'");
+    }
+    std::fprintf(stderr, "%s: option '%s%s' is ambiguous; possibilities:%s\n", argv_[0], prefix, text,
+                 all.c_str());
+  }
+
+  int long_option(char* text, const option* options, int* index, const char* prefix, LongStyle style) {
     char* value = std::strchr(text, '=');
     const std::string_view name(
         text, value != nullptr ? static_cast<std::size_t>(value - text) : std::strlen(text));
-    const int length = static_cast<int>(name.size());
-    const int found = find_long(name, options);
+    const int found = find_long(name, options, style);
     if (found < 0) {
       if (found == -1 && prefix[1] == '\0' && std::strchr(letters_, *text) != nullptr) return kNotLong;
-      if (complain_) {
-        std::fprintf(
-            stderr, found == -1 ? "%s: unrecognized option '%s%.*s'\n" : "%s: option '%s%.*s' is ambiguous\n",
-            argv_[0], prefix, length, text);
-      }
+      if (complain_ && found == -1)
+        std::fprintf(stderr, "%s: unrecognized option '%s%s'\n", argv_[0], prefix, text);
+      if (complain_ && found == -2) complain_of_several(name, text, options, style, prefix);
       return fail_long(0);
     }
     const option& chosen = options[found];
@@ -222,7 +238,8 @@ class Parser {
     state_.next = nullptr;
     if (!stands_for_long) return letter;
     --optind_;  // long_option() steps over the argument that holds the option
-    return long_option(std::exchange(optarg_, nullptr), long_options, long_index, "-W ");
+    return long_option(std::exchange(optarg_, nullptr), long_options, long_index, "-W ",
+                       LongStyle::kDoubleDash);
   }
 
   GetoptState& state_;

@@ -1,6 +1,10 @@
 // Signals that a rank sends to itself, to its threads and to other ranks, by process id. forward() brings
 // them to a rank of another process, and to the rank that has forked this process. The kernel delivers what
 // goes to other processes, and to the process group, in which mpiexec and all ranks of this host are.
+//
+// A handler may run in each of these functions, and may end the thread by pthread_exit(), which unwinds its
+// stack through the function. So none is noexcept, as its declaration in the headers is, and each has a C++
+// name of its own (layering.unwinding).
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -95,43 +99,51 @@ using namespace clump::image::signals;
 
 extern "C" {
 
-CLUMP_HOST_API int raise(int number) noexcept {
+CLUMP_HOST_API int call_raise(int number) asm("raise");
+int call_raise(int number) {
   static constinit Hidden<int(int)> real{"raise"};
   return is_ours() ? with_errno(send(own_rank(), &mine(), make_info(number, SI_TKILL))) : real(number);
 }
 
-CLUMP_HOST_API int gsignal(int number) noexcept { return raise(number); }
+CLUMP_HOST_API int call_gsignal(int number) asm("gsignal");
+int call_gsignal(int number) { return call_raise(number); }
 
-CLUMP_HOST_API int kill(pid_t process, int number) noexcept {
+CLUMP_HOST_API int call_kill(pid_t process, int number) asm("kill");
+int call_kill(pid_t process, int number) {
   static constinit Hidden<int(pid_t, int)> real{"kill"};
   const int error = send(process, make_info(number, SI_USER));
   return error >= 0 ? with_errno(error) : attended(real(process, number));
 }
 
-CLUMP_HOST_API int killpg(pid_t group, int number) noexcept {
+CLUMP_HOST_API int call_killpg(pid_t group, int number) asm("killpg");
+int call_killpg(pid_t group, int number) {
   static constinit Hidden<int(pid_t, int)> real{"killpg"};
   return attended(real(group, number));
 }
 
-CLUMP_HOST_API int sigqueue(pid_t process, int number, const sigval value) noexcept {
+CLUMP_HOST_API int call_sigqueue(pid_t process, int number, sigval value) asm("sigqueue");
+int call_sigqueue(pid_t process, int number, sigval value) {
   const siginfo_t info = with_value(number, value);
   return queue(process, number, &info);
 }
 
-CLUMP_HOST_API int pthread_kill(pthread_t handle, int number) noexcept {
+CLUMP_HOST_API int call_pthread_kill(pthread_t handle, int number) asm("pthread_kill");
+int call_pthread_kill(pthread_t handle, int number) {
   static constinit Hidden<int(pthread_t, int)> real{"pthread_kill"};
   Thread* const thread = is_ours() ? find_thread(handle) : nullptr;
   return thread != nullptr ? send(own_rank(), thread, make_info(number, SI_TKILL)) : real(handle, number);
 }
 
-CLUMP_HOST_API int pthread_sigqueue(pthread_t handle, int number, const sigval value) noexcept {
+CLUMP_HOST_API int call_pthread_sigqueue(pthread_t handle, int number, sigval value) asm("pthread_sigqueue");
+int call_pthread_sigqueue(pthread_t handle, int number, sigval value) {
   static constinit Hidden<int(pthread_t, int, const sigval)> real{"pthread_sigqueue"};
   Thread* const thread = is_ours() ? find_thread(handle) : nullptr;
   return thread != nullptr ? send(own_rank(), thread, with_value(number, value))
                            : real(handle, number, value);
 }
 
-CLUMP_HOST_API int tgkill(pid_t process, pid_t number_of_thread, int number) noexcept {
+CLUMP_HOST_API int call_tgkill(pid_t process, pid_t number_of_thread, int number) asm("tgkill");
+int call_tgkill(pid_t process, pid_t number_of_thread, int number) {
   static constinit Hidden<int(pid_t, pid_t, int)> real{"tgkill"};
   const clump::fiber::Identity* const rank = is_ours() ? process_ids::rank_with(process) : nullptr;
   Thread* const thread =
@@ -142,7 +154,9 @@ CLUMP_HOST_API int tgkill(pid_t process, pid_t number_of_thread, int number) noe
   return with_errno(send(*rank, thread, make_info(number, SI_TKILL)));
 }
 
-CLUMP_HOST_API int pidfd_send_signal(int descriptor, int number, siginfo_t* info, unsigned flags) noexcept {
+CLUMP_HOST_API int call_pidfd_send_signal(int descriptor, int number, siginfo_t* info,
+                                          unsigned flags) asm("pidfd_send_signal");
+int call_pidfd_send_signal(int descriptor, int number, siginfo_t* info, unsigned flags) {
   if (rank_count() > 0 && flags == 0) {
     siginfo_t own = info != nullptr ? *info : make_info(number, SI_USER);
     own.si_signo = number;
@@ -153,7 +167,8 @@ CLUMP_HOST_API int pidfd_send_signal(int descriptor, int number, siginfo_t* info
 }
 
 /// The C library's own would set the default action for the whole process.
-CLUMP_HOST_API void abort() noexcept {
+[[noreturn]] CLUMP_HOST_API void call_abort() asm("abort");
+void call_abort() {
   static constinit Hidden<void()> real{"abort"};
   if (is_ours()) {
     Thread& self = mine();

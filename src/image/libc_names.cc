@@ -32,12 +32,22 @@ struct Answer {
   std::vector<char> text;
 };
 
+/// A list that a rank steps through, as it was at the first step.
+template <typename Entry>
+struct Listed {
+  std::vector<Answer<Entry>> all;
+  bool is_read = false;
+  std::size_t seen = 0;  ///< how many of them the rank has had
+
+  void end() { *this = {}; }
+};
+
 struct NamesState {
   RecursiveRankMutex lock;  // recursive: a source of names may call other functions here
   Answer<passwd> user;
   Answer<group> group_of_users;
-  std::size_t users_seen = 0;   // by getpwent()
-  std::size_t groups_seen = 0;  // by getgrent()
+  Listed<passwd> users;  // of getpwent()
+  Listed<group> groups;  // of getgrent()
   Answer<spwd> shadow;
   Answer<hostent> host;
   Answer<netent> network;
@@ -107,43 +117,114 @@ struct List {
   void (*close)();
 };
 
-constinit ForkMutex list_lock;
+constinit ForkMutex list_lock;  // the C library has one position in each list
 
-/// The entry after the first `seen` ones; increments `seen`. The C library has only one position in the list,
-/// so the entry is searched from the beginning.
+// The texts of an entry are in the memory that was given for them.
+
+void for_each_text(passwd& entry, auto visit) {
+  for (char** text : {&entry.pw_name, &entry.pw_passwd, &entry.pw_gecos, &entry.pw_dir, &entry.pw_shell})
+    visit(*text);
+}
+void for_each_text(group& entry, auto visit) {
+  visit(entry.gr_name);
+  visit(entry.gr_passwd);
+  visit(entry.gr_mem);
+  for (char** member = entry.gr_mem; member != nullptr && *member != nullptr; ++member) visit(*member);
+}
+
+std::size_t size_of(const char* text) { return std::strlen(text) + 1; }
+std::size_t size_of(char* const* texts) {
+  std::size_t count = 1;
+  while (*texts++ != nullptr) ++count;
+  return count * sizeof *texts;
+}
+
+/// How much of the memory from `begin` on an entry uses.
 template <typename Entry>
-int step(const List<Entry>& list, std::size_t& seen, Entry* entry, char* text, std::size_t size,
-         Entry** result) {
+std::size_t bytes_of(Entry entry, const char* begin, std::size_t most) {
+  std::size_t bytes = 0;
+  for_each_text(entry, [&](auto* text) {
+    const auto* const place = reinterpret_cast<const char*>(text);
+    if (place >= begin && place < begin + most)
+      bytes = std::max(bytes, static_cast<std::size_t>(place - begin) + size_of(text));
+  });
+  return bytes;
+}
+
+/// Copies an entry, whose texts are in `bytes` bytes from `begin` on.
+template <typename Entry>
+void copy(const Entry& entry, const char* begin, std::size_t bytes, Entry& to, char* text_of_copy) {
+  std::memcpy(text_of_copy, begin, bytes);
+  to = entry;
+  for_each_text(to, [&](auto*& text) {
+    const auto* const place = reinterpret_cast<const char*>(text);
+    if (place >= begin && place < begin + bytes)
+      text = reinterpret_cast<std::remove_reference_t<decltype(text)>>(text_of_copy + (place - begin));
+  });
+}
+
+template <typename Entry>
+void read_all(const List<Entry>& list, std::vector<Answer<Entry>>& all) {
   const NoFork no_fork;
   const std::scoped_lock lock(list_lock);
   list.rewind();
-  int error = 0;
-  std::vector<char> passed(std::max(size, kFirstSize));
-  for (std::size_t i = 0; i < seen && error == 0;) {
-    error = list.next(entry, passed.data(), passed.size(), result);
+  std::vector<char> room(kFirstSize);
+  for (;;) {
+    Entry entry{};
+    Entry* result = nullptr;
+    const int error = list.next(&entry, room.data(), room.size(), &result);
     if (error == ERANGE) {
-      passed.resize(passed.size() * 2);
-      error = 0;
-    } else {
-      ++i;
+      room.resize(room.size() * 2);
+      continue;
     }
+    if (error != 0 || result == nullptr) break;
+    Answer<Entry>& kept = all.emplace_back();
+    kept.text.resize(bytes_of(entry, room.data(), room.size()));
+    copy(entry, room.data(), kept.text.size(), kept.entry, kept.text.data());
   }
-  if (error == 0) error = list.next(entry, text, size, result);
-  if (error == 0) ++seen;
   list.close();
-  return error;
+}
+
+/// The next entry. The C library has only one position in the list, and ranks step through it at the same
+/// time: so the first step reads all of it.
+template <typename Entry>
+int step(const List<Entry>& list, Listed<Entry>& of_rank, Entry* entry, char* text, std::size_t size,
+         Entry** result) {
+  *result = nullptr;
+  if (!of_rank.is_read) read_all(list, of_rank.all);
+  of_rank.is_read = true;
+  if (of_rank.seen == of_rank.all.size()) return ENOENT;
+  const Answer<Entry>& next = of_rank.all[of_rank.seen];
+  const std::size_t gap = -reinterpret_cast<std::uintptr_t>(text) % alignof(char*);
+  if (size < gap + next.text.size()) return ERANGE;
+  copy(next.entry, next.text.data(), next.text.size(), *entry, text + gap);
+  ++of_rank.seen;
+  *result = entry;
+  return 0;
 }
 
 int next_user(passwd* entry, char* text, std::size_t size, passwd** result) {
   static constinit Hidden<void()> rewind{"setpwent"}, close{"endpwent"};
   static constinit Hidden<int(passwd*, char*, std::size_t, passwd**)> next{"getpwent_r"};
-  return step<passwd>({*rewind, *next, *close}, mine().users_seen, entry, text, size, result);
+  NamesState& state = mine();
+  const std::scoped_lock lock(state.lock);
+  return step<passwd>({*rewind, *next, *close}, state.users, entry, text, size, result);
 }
 
 int next_group(group* entry, char* text, std::size_t size, group** result) {
   static constinit Hidden<void()> rewind{"setgrent"}, close{"endgrent"};
   static constinit Hidden<int(group*, char*, std::size_t, group**)> next{"getgrent_r"};
-  return step<group>({*rewind, *next, *close}, mine().groups_seen, entry, text, size, result);
+  NamesState& state = mine();
+  const std::scoped_lock lock(state.lock);
+  return step<group>({*rewind, *next, *close}, state.groups, entry, text, size, result);
+}
+
+/// The next step begins anew.
+template <typename Entry>
+void begin_anew(Listed<Entry> NamesState::*list) {
+  NamesState& state = mine();
+  const std::scoped_lock lock(state.lock);
+  (state.*list).end();
 }
 
 }  // namespace
@@ -209,12 +290,12 @@ CLUMP_HOST_API passwd* getpwent() {
 CLUMP_HOST_API void setpwent() {
   static constinit Hidden<void()> real{"setpwent"};
   if (!captured()) return real();
-  mine().users_seen = 0;
+  begin_anew(&NamesState::users);
 }
 CLUMP_HOST_API void endpwent() {
   static constinit Hidden<void()> real{"endpwent"};
   if (!captured()) return real();
-  mine().users_seen = 0;
+  begin_anew(&NamesState::users);
 }
 CLUMP_HOST_API int getgrent_r(group* entry, char* text, size_t size, group** result) {
   static constinit Hidden<int(group*, char*, size_t, group**)> real{"getgrent_r"};
@@ -227,12 +308,12 @@ CLUMP_HOST_API group* getgrent() {
 CLUMP_HOST_API void setgrent() {
   static constinit Hidden<void()> real{"setgrent"};
   if (!captured()) return real();
-  mine().groups_seen = 0;
+  begin_anew(&NamesState::groups);
 }
 CLUMP_HOST_API void endgrent() {
   static constinit Hidden<void()> real{"endgrent"};
   if (!captured()) return real();
-  mine().groups_seen = 0;
+  begin_anew(&NamesState::groups);
 }
 
 // Networks.

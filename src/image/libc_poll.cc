@@ -165,7 +165,8 @@ CLUMP_HOST_API int select(int count, fd_set* reads, fd_set* writes, fd_set* othe
   check_number("select", count, FD_SETSIZE, __builtin_return_address(0));
   if (!any_other(count, {reads, writes, others})) return real(count, reads, writes, others, time);
   if (time == nullptr) return select_by_poll(count, {reads, writes, others}, nullptr, nullptr);
-  const timespec limit{time->tv_sec, time->tv_usec * 1000L};
+  // The C library carries over, too.
+  const timespec limit{time->tv_sec + time->tv_usec / 1'000'000, time->tv_usec % 1'000'000 * 1000L};
   timespec begin{};
   clock_gettime(CLOCK_MONOTONIC, &begin);
   const int ready = select_by_poll(count, {reads, writes, others}, &limit, nullptr);

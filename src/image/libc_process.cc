@@ -83,12 +83,17 @@ CLUMP_HOST_API mode_t umask(mode_t mask) noexcept {
   return before;
 }
 
-CLUMP_HOST_API int pthread_sigmask(int how, const sigset_t* set, sigset_t* before) noexcept {
+// What this unblocks may run a handler that ends the thread: see libc_kill.cc.
+
+CLUMP_HOST_API int call_pthread_sigmask(int how, const sigset_t* set,
+                                        sigset_t* before) asm("pthread_sigmask");
+int call_pthread_sigmask(int how, const sigset_t* set, sigset_t* before) {
   static constinit Hidden<int(int, const sigset_t*, sigset_t*)> real{"pthread_sigmask"};
   return !signals::is_ours() ? real(how, set, before) : signals::change_mask(how, set, before);
 }
 
-CLUMP_HOST_API int sigprocmask(int how, const sigset_t* set, sigset_t* before) noexcept {
+CLUMP_HOST_API int call_sigprocmask(int how, const sigset_t* set, sigset_t* before) asm("sigprocmask");
+int call_sigprocmask(int how, const sigset_t* set, sigset_t* before) {
   static constinit Hidden<int(int, const sigset_t*, sigset_t*)> real{"sigprocmask"};
   if (!signals::is_ours()) return real(how, set, before);
   const int error = signals::change_mask(how, set, before);
@@ -97,19 +102,22 @@ CLUMP_HOST_API int sigprocmask(int how, const sigset_t* set, sigset_t* before) n
   return -1;
 }
 
-CLUMP_HOST_API void longjmp(__jmp_buf_tag place[1], int value) noexcept {
+[[noreturn]] CLUMP_HOST_API void call_longjmp(__jmp_buf_tag place[1], int value) asm("longjmp");
+void call_longjmp(__jmp_buf_tag place[1], int value) {
   static constinit Hidden<void(__jmp_buf_tag*, int)> real{"longjmp"};
   restore_signals(place[0]);
   real(place, value);
   __builtin_unreachable();
 }
 
-CLUMP_HOST_API void _longjmp(__jmp_buf_tag place[1], int value) noexcept { longjmp(place, value); }
+[[noreturn]] CLUMP_HOST_API void call_old_longjmp(__jmp_buf_tag place[1], int value) asm("_longjmp");
+void call_old_longjmp(__jmp_buf_tag place[1], int value) { call_longjmp(place, value); }
 
-CLUMP_HOST_API void siglongjmp(sigjmp_buf place, int value) noexcept { longjmp(place, value); }
+[[noreturn]] CLUMP_HOST_API void call_siglongjmp(sigjmp_buf place, int value) asm("siglongjmp");
+void call_siglongjmp(sigjmp_buf place, int value) { call_longjmp(place, value); }
 
 /// The names of the two functions above with -D_FORTIFY_SOURCE.
-[[noreturn]] CLUMP_HOST_API void __longjmp_chk(__jmp_buf_tag place[1], int value) noexcept {
+[[noreturn]] CLUMP_HOST_API void __longjmp_chk(__jmp_buf_tag place[1], int value) {
   static constinit Hidden<void(__jmp_buf_tag*, int)> real{"__longjmp_chk"};
   restore_signals(place[0]);
   real(place, value);

@@ -83,7 +83,36 @@ unsigned long headers_of(const Image& image) {
   return image.translate(original) + reinterpret_cast<const ElfW(Ehdr)*>(original)->e_phoff;
 }
 
+bool has_other_program(const Image& image) {
+  return !image.native() && image.program != nullptr && image.program->is_other();
+}
+
+const ElfW(auxv_t) * vector_of_process = nullptr;  // set before there are ranks
+
 }  // namespace
+
+void note_auxiliary_vector(char** environment) {
+  while (*environment != nullptr) ++environment;
+  vector_of_process = reinterpret_cast<const ElfW(auxv_t)*>(environment + 1);
+}
+
+std::vector<ElfW(auxv_t)> auxiliary_vector_of(const Image& image) {
+  std::vector<ElfW(auxv_t)> all;
+  for (const auto* entry = vector_of_process; entry != nullptr && entry->a_type != AT_NULL; ++entry) {
+    all.push_back(*entry);
+    unsigned long& value = all.back().a_un.a_val;
+    if (image.native() || image.program == nullptr) continue;
+    const std::uintptr_t original = image.program->main->dynamic.base;
+    if (entry->a_type == AT_PHDR) value = headers_of(image);
+    if (entry->a_type == AT_PHNUM) value = reinterpret_cast<const ElfW(Ehdr)*>(original)->e_phnum;
+    if (entry->a_type == AT_ENTRY) value = image.translate(image.program->entry());
+    if (entry->a_type == AT_EXECFN && has_other_program(image))
+      value = reinterpret_cast<unsigned long>(image.program->main->path.c_str());
+  }
+  all.push_back({});
+  return all;
+}
+
 }  // namespace clump::image
 
 using namespace clump::image;  // the functions below are the C library's, outside of any namespace
@@ -143,7 +172,7 @@ CLUMP_HOST_API unsigned long getauxval(unsigned long type) noexcept {
   if (type == AT_PHDR && !image.native() && image_at(__builtin_return_address(0)) == &image)
     return headers_of(image);
   if (type != AT_EXECFN) return real(type);
-  if (image.native() || image.program == nullptr || !image.program->is_other()) return real(type);
+  if (!has_other_program(image)) return real(type);
   return reinterpret_cast<unsigned long>(image.program->main->path.c_str());
 }
 

@@ -20,6 +20,9 @@
 #include "image/rank_image.h"
 #include "image/symbols.h"
 
+/// pthread_sigmask(), which the headers declare as if no handler could run in it and end the thread.
+extern "C" int change_signal_mask(int how, const sigset_t* set, sigset_t* before) asm("pthread_sigmask");
+
 namespace clump::image {
 namespace {
 
@@ -48,7 +51,7 @@ class Quiet {
     sigset_t child;
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
-    pthread_sigmask(SIG_BLOCK, &child, &mask_);
+    change_signal_mask(SIG_BLOCK, &child, &mask_);
     const std::scoped_lock lock(state_.lock);
     if (state_.commands++ > 0) return;
     struct sigaction ignore {};
@@ -56,7 +59,8 @@ class Quiet {
     sigaction(SIGINT, &ignore, &state_.interrupt);
     sigaction(SIGQUIT, &ignore, &state_.quit);
   }
-  ~Quiet() {
+  /// The handler of SIGCHLD may run here, and may end the thread.
+  ~Quiet() noexcept(false) {
     const int error = errno;
     {
       const std::scoped_lock lock(state_.lock);
@@ -65,7 +69,7 @@ class Quiet {
         sigaction(SIGQUIT, &state_.quit, nullptr);
       }
     }
-    pthread_sigmask(SIG_SETMASK, &mask_, nullptr);
+    change_signal_mask(SIG_SETMASK, &mask_, nullptr);
     errno = error;
   }
   Quiet(const Quiet&) = delete;

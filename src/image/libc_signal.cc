@@ -1,5 +1,5 @@
 // What a rank does with a signal: signal(), sigset(), sigvec() and the other interfaces of several decades.
-// All of them lead to sigaction() and sigprocmask().
+// All of them lead to sigaction() and sigprocmask(). For those that may unblock a signal see libc_kill.cc.
 #include <cerrno>
 #include <csignal>
 
@@ -96,7 +96,8 @@ CLUMP_HOST_API int siginterrupt(int number, int interrupts) noexcept {
 }
 
 /// System V: SIG_HOLD blocks, any other handler unblocks.
-CLUMP_HOST_API sighandler_t sigset(int number, sighandler_t handler) noexcept {
+CLUMP_HOST_API sighandler_t call_sigset(int number, sighandler_t handler) asm("sigset");
+sighandler_t call_sigset(int number, sighandler_t handler) {
   struct sigaction before {};
   if (sigaction(number, nullptr, &before) != 0) return SIG_ERR;
   sigset_t blocked;
@@ -108,13 +109,14 @@ CLUMP_HOST_API sighandler_t sigset(int number, sighandler_t handler) noexcept {
 }
 
 CLUMP_HOST_API int sighold(int number) noexcept { return change(SIG_BLOCK, number); }
-CLUMP_HOST_API int sigrelse(int number) noexcept { return change(SIG_UNBLOCK, number); }
+CLUMP_HOST_API int call_sigrelse(int number) asm("sigrelse");
+int call_sigrelse(int number) { return change(SIG_UNBLOCK, number); }
 CLUMP_HOST_API int sigignore(int number) noexcept { return set(number, SIG_IGN, 0) == SIG_ERR ? -1 : 0; }
 
 CLUMP_HOST_API int old_sigblock(int mask) noexcept asm("sigblock");
 int old_sigblock(int mask) noexcept { return change_old(SIG_BLOCK, mask); }
-CLUMP_HOST_API int old_sigsetmask(int mask) noexcept asm("sigsetmask");
-int old_sigsetmask(int mask) noexcept { return change_old(SIG_SETMASK, mask); }
+CLUMP_HOST_API int old_sigsetmask(int mask) asm("sigsetmask");
+int old_sigsetmask(int mask) { return change_old(SIG_SETMASK, mask); }
 // siggetmask() is left to the C library: it asks the kernel, which has the rank's mask, and ld would warn at
 // every link of a program if a library defined it.
 

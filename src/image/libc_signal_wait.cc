@@ -37,7 +37,7 @@ class Looks {
     if (self_.fiber == nullptr)
       ::syscall(SYS_rt_sigprocmask, SIG_BLOCK, &kAttention, &before_, sizeof before_);
   }
-  ~Looks() { end(); }
+  ~Looks() noexcept(false) { end(); }
   Looks(const Looks&) = delete;
   Looks& operator=(const Looks&) = delete;
 
@@ -172,7 +172,7 @@ MaskedCall::MaskedCall(const sigset_t* mask) : mask_(mask) {
   was_interrupted_ = self.handled != handled;  // by this thread, or where the service has interrupted it
 }
 
-MaskedCall::~MaskedCall() {
+MaskedCall::~MaskedCall() noexcept(false) {
   if (self_ == nullptr) return;
   const int error = errno;
   set_blocked(*self_, before_);

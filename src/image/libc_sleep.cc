@@ -125,15 +125,17 @@ CLUMP_HOST_API int thrd_sleep(const timespec* request, timespec* left) {
   return error == 0 ? 0 : error == EINTR ? kInterrupted : kOtherError;
 }
 
-CLUMP_HOST_API int sched_yield() noexcept {
+// A handler that runs meanwhile may end the thread: see libc_kill.cc.
+CLUMP_HOST_API int call_sched_yield() asm("sched_yield");
+int call_sched_yield() {
   static constinit Hidden<int()> real{"sched_yield"};
   if (rank_fiber() == nullptr) return real();
   return clump::fiber::yield_to_all() ? 0 : real();
 }
 
 // Old programs call this one; the headers make it sched_yield().
-CLUMP_HOST_API int old_yield() noexcept asm("pthread_yield");
-int old_yield() noexcept { return sched_yield(); }
-CLUMP_HOST_API void thrd_yield() { (void)sched_yield(); }
+CLUMP_HOST_API int old_yield() asm("pthread_yield");
+int old_yield() { return call_sched_yield(); }
+CLUMP_HOST_API void thrd_yield() { (void)call_sched_yield(); }
 
 }  // extern "C"

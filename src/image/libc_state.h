@@ -43,6 +43,7 @@ class OnDemand {
 
 struct ConversionState;
 struct LocaleState;
+struct MultibyteState;
 struct NamesState;
 struct PrintfState;
 struct SyslogState;
@@ -179,6 +180,7 @@ struct LibcState {
   OnDemand<ForkState> fork;              ///< fork_handlers.cc
   OnDemand<ConversionState> conversion;  ///< libc_conversion.cc
   OnDemand<LocaleState> locale;          ///< libc_locale.cc
+  OnDemand<MultibyteState> multibyte;    ///< libc_multibyte.cc
   OnDemand<NamesState> names;            ///< libc_names.cc
   OnDemand<PrintfState> printf;          ///< libc_printf.cc
   OnDemand<SyslogState> syslog;          ///< libc_syslog.cc

@@ -6,7 +6,6 @@
 #endif
 #include <fcntl.h>
 #include <netdb.h>
-#include <stdio_ext.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -50,36 +49,6 @@ ssize_t write_to(int descriptor, const Place& place, std::string_view text) {
   return real(place.real, text.data(), text.size());
 }
 
-// The C library's list of all its streams.
-extern "C" {
-void _IO_list_lock();
-void _IO_list_unlock();
-void* _IO_iter_begin();
-void* _IO_iter_end();
-void* _IO_iter_next(void* place);
-FILE* _IO_iter_file(void* place);
-}
-
-/// fflush(nullptr). The C library's own waits for the lock of each stream, and so for another rank that waits
-/// for input. Here a stream that is in use and has nothing to write is passed over.
-int flush_all() {
-  static constinit Hidden<int(FILE*)> flush{"fflush_unlocked"}, try_lock{"ftrylockfile"};
-  static constinit Hidden<void(FILE*)> lock{"flockfile"}, unlock{"funlockfile"};
-  int result = 0;
-  _IO_list_lock();
-  for (void* place = _IO_iter_begin(); place != _IO_iter_end(); place = _IO_iter_next(place)) {
-    FILE* const file = _IO_iter_file(place);
-    if (try_lock(file) != 0) {
-      if (__fpending(file) == 0) continue;
-      lock(file);
-    }
-    if (flush(file) != 0) result = EOF;
-    unlock(file);
-  }
-  _IO_list_unlock();
-  return result;
-}
-
 int flags_of_mode(std::string_view mode) {
   int flags = mode.find('+') != std::string_view::npos ? O_RDWR : mode[0] == 'r' ? O_RDONLY : O_WRONLY;
   if (mode[0] != 'r') flags |= O_CREAT | (mode[0] == 'a' ? O_APPEND : O_TRUNC);
@@ -112,7 +81,7 @@ CLUMP_HOST_API ssize_t writev(int descriptor, const iovec* parts, int count) {
   return write_to(descriptor, place, all);
 }
 
-CLUMP_HOST_API int vdprintf(int descriptor, const char* format, va_list arguments) noexcept {
+CLUMP_HOST_API int vdprintf(int descriptor, const char* format, va_list arguments) {
   static constinit Hidden<int(int, const char*, va_list)> real{"vdprintf"};
   const Place place = standard::place_of(descriptor);
   if (place.stream <= 0) {
@@ -127,7 +96,7 @@ CLUMP_HOST_API int vdprintf(int descriptor, const char* format, va_list argument
   return good ? length : -1;
 }
 
-CLUMP_HOST_API int dprintf(int descriptor, const char* format, ...) noexcept {
+CLUMP_HOST_API int dprintf(int descriptor, const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
   const int length = vdprintf(descriptor, format, arguments);
@@ -136,11 +105,11 @@ CLUMP_HOST_API int dprintf(int descriptor, const char* format, ...) noexcept {
 }
 
 /// What the two above become with -D_FORTIFY_SOURCE.
-CLUMP_HOST_API int __vdprintf_chk(int descriptor, int, const char* format, va_list arguments) noexcept {
+CLUMP_HOST_API int __vdprintf_chk(int descriptor, int, const char* format, va_list arguments) {
   return vdprintf(descriptor, format, arguments);
 }
 
-CLUMP_HOST_API int __dprintf_chk(int descriptor, int, const char* format, ...) noexcept {
+CLUMP_HOST_API int __dprintf_chk(int descriptor, int, const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
   const int length = vdprintf(descriptor, format, arguments);
@@ -160,7 +129,8 @@ CLUMP_HOST_API int fflush(FILE* file) {
   static constinit Hidden<int(FILE*)> real{"fflush"};
   const int descriptor = output::descriptor_of(file);
   if (file != nullptr && descriptor == 0) return real(file);
-  const int others = file == nullptr && captured() ? flush_all() : real(file);
+  const int others =
+      file == nullptr && captured() ? flush_streams(Streams::kAll, WhileBusy::kWait) : real(file);
   if (!output::started()) return others;
   if (file == nullptr) return mine().flush() ? others : EOF;
   const Place place = standard::place_of_standard(descriptor);
@@ -259,6 +229,7 @@ CLUMP_HOST_API int fclose(FILE* file) {
     const bool good = fflush(file) == 0 && !mine().failed[descriptor];
     return standard::close(descriptor) == 0 && good ? 0 : EOF;
   }
+  owners::forget_stream(file);
   const int kernels = real_fileno(file);
   const int number = standard::number_of(kernels);
   if (kernels >= 0) {

@@ -35,11 +35,12 @@
 #include "image/signal_state.h"
 #include "image/standard.h"
 #include "image/symbols.h"
+#include "image/syscall_waits.h"
 
 // Older headers of the C library do not have them.
 extern "C" {
 int pidfd_open(pid_t process, unsigned flags) noexcept;
-int pidfd_send_signal(int descriptor, int number, siginfo_t* info, unsigned flags) noexcept;
+int pidfd_send_signal(int descriptor, int number, siginfo_t* info, unsigned flags);
 }
 
 namespace clump::image {
@@ -486,6 +487,9 @@ long call_kernel(long number, long a, long b, long c, long d, long e, long f) {
   if (is_about_signals(number) && signals::is_ours() && image_at(__builtin_return_address(0)) != nullptr)
       [[unlikely]]
     return call_for_signals(number, a, b, c, d);
+  if (is_about_waits_or_limits(number) && records_children() &&
+      image_at(__builtin_return_address(0)) != nullptr) [[unlikely]]
+    return call_for_waits_or_limits(number, {a, b, c, d, e, f});
   if (is_about_process_ids(number) && captured() && image_at(__builtin_return_address(0)) != nullptr)
       [[unlikely]]
     return call_for_process_ids(number, a, b, c, d);

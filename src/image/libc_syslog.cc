@@ -42,8 +42,9 @@ class WithLogOfRank {
     const std::scoped_lock lock(state.lock);
     wanted_ = (LOG_MASK(LOG_PRI(priority)) & state.mask) != 0;
     hold_.lock();
-    open(state.name, state.options & ~(LOG_NDELAY | LOG_PERROR), state.facility);
+    // Without a name the C library would take the first rank's program.
     name_ = state.name != nullptr ? state.name : *current_image().variable(&program_invocation_short_name);
+    open(name_, state.options & ~(LOG_NDELAY | LOG_PERROR), state.facility);
     options_ = state.options;
   }
   bool wanted() const { return wanted_; }

@@ -12,10 +12,15 @@
 
 #include "base/types.h"
 #include "fiber/awake_threads.h"
+#include "fiber/fiber.h"
+#include "fiber/kernel_state.h"
 #include "fiber/rank_callbacks.h"
 #include "image/image.h"
 #include "image/rank_image.h"
+#include "image/rank_locale.h"
 #include "image/symbols.h"
+#include "image/thread_directory.h"
+#include "image/thread_exit.h"
 
 namespace clump::image::signals {
 namespace {
@@ -36,6 +41,26 @@ Timer* take_timer() {
   }
   errno = EAGAIN;
   return nullptr;
+}
+
+/// What the kernel tells when the timer expires: its place in `timers`, and which timer there it is. An
+/// expiry may be told when the timer was deleted, and another rank has one in its place.
+constexpr unsigned kPlaceBits = 16;
+static_assert(kMostTimers <= 1 << kPlaceBits);
+
+sigval name_of(const Timer& timer) {
+  const auto place = static_cast<std::uint64_t>(&timer - timers);
+  sigval name{};
+  name.sival_ptr = reinterpret_cast<void*>(timer.generation << kPlaceBits | place);
+  return name;
+}
+
+/// The timer of that name; null: it was deleted. With the Guard.
+Timer* timer_of(sigval name) {
+  const auto bits = reinterpret_cast<std::uintptr_t>(name.sival_ptr);
+  Timer& timer = timers[bits % (1U << kPlaceBits)];
+  const bool is_there = timer.used.load(std::memory_order_relaxed) && timer.generation == bits >> kPlaceBits;
+  return is_there ? &timer : nullptr;
 }
 
 /// The timer of the program's timer_t, which is its address. Null with EINVAL if it is none of the caller's.
@@ -77,20 +102,47 @@ int set_threaded(Timer& timer, int flags, const itimerspec* wanted, itimerspec* 
   return result;
 }
 
-/// SIGEV_THREAD: calls the function, on a thread that the C library has made for it.
-void run_in_thread(sigval value) {
-  Timer& timer = *static_cast<Timer*>(value.sival_ptr);
-  fiber::thread_begins();
-  if (!will_expire(timer)) {
-    count_no_longer(timer);
-    if (will_expire(timer)) count_as_awake(timer);  // it was set meanwhile
+/// SIGEV_THREAD: calls the function, on a thread that the C library has made for it. The thread has what the
+/// rank's own threads have: locale, directory, the floating-point settings of the thread that has made the
+/// timer. It stays the rank's while the C library ends it, as destructors of keys are the rank's.
+void run_in_thread(sigval name) {
+  struct Expiry {
+    Timer* timer = nullptr;
+    fiber::Identity* rank = nullptr;
+    void (*function)(sigval) = nullptr;
+    sigval value{};
+    fiber::FloatControl floats;
+    bool of_fiber = false;
+  } expiry;
+  {
+    const Guard guard;
+    Timer* const timer = timer_of(name);
+    if (timer == nullptr) return;
+    expiry = {timer, timer->rank, timer->function, timer->value, timer->floats, timer->of_fiber};
   }
-  adopt_thread(*timer.rank);
-  begin_thread();
-  timer.function(timer.value);
-  end_thread();
-  fiber::adopt_identity(nullptr);
-  fiber::thread_ends();
+  run_then_end(
+      [](void* argument) {
+        const Expiry& now = *static_cast<const Expiry*>(argument);
+        fiber::thread_begins();
+        if (!will_expire(*now.timer)) {
+          count_no_longer(*now.timer);
+          if (will_expire(*now.timer)) count_as_awake(*now.timer);  // it was set meanwhile
+        }
+        adopt_thread(*now.rank);
+        use_rank_locale();
+        now.floats.use();
+        begin_thread();
+        if (now.of_fiber) {
+          fiber::inherit(nullptr);
+          catch_up_with_directory();
+        }
+        now.function(now.value);
+      },
+      [](void*) {
+        end_thread();
+        fiber::thread_ends();
+      },
+      &expiry);
 }
 
 int create_threaded(clockid_t clock, const sigevent& wanted, Timer& timer) {
@@ -98,9 +150,15 @@ int create_threaded(clockid_t clock, const sigevent& wanted, Timer& timer) {
   fiber::RankCallbacks::has_threads(*timer.rank);
   timer.function = wanted.sigev_notify_function;
   timer.value = wanted.sigev_value;
+  timer.floats = fiber::FloatControl::here();
+  timer.of_fiber = fiber::rank_fiber() != nullptr;
+  if (timer.of_fiber) {
+    image_of(timer.rank).threads_made.fetch_add(1, std::memory_order_relaxed);
+    tell_threads();  // the threads that the C library makes take over the rank's directory
+  }
   sigevent event = wanted;
   event.sigev_notify_function = run_in_thread;
-  event.sigev_value.sival_ptr = &timer;
+  event.sigev_value = name_of(timer);
   return real(clock, &event, &timer.threaded);
 }
 
@@ -150,7 +208,7 @@ int start_timer(clockid_t clock, Timer& timer) {
   event.sigev_notify = SIGEV_THREAD_ID;
   event.sigev_signo = kRestart;
   event._sigev_un._tid = service_thread();
-  event.sigev_value.sival_ptr = &timer;
+  event.sigev_value = name_of(timer);
   if (event._sigev_un._tid == 0) {
     errno = EAGAIN;
     return -1;
@@ -169,6 +227,8 @@ int get_timer(const Timer& timer, itimerspec& now) {
 Timer* make_timer() {
   Timer* const timer = take_timer();
   if (timer == nullptr) return nullptr;
+  const Guard guard;
+  ++timer->generation;
   timer->rank = fiber::identity();
   timer->to = nullptr;
   timer->threaded = nullptr;
@@ -179,17 +239,24 @@ Timer* make_timer() {
 }
 
 void on_timer(const siginfo_t& kernels) {
-  auto& timer = *static_cast<Timer*>(kernels.si_value.sival_ptr);
-  if (!timer.used.load(std::memory_order_acquire)) return;  // it was deleted meanwhile
-  siginfo_t info = make_info(timer.number, timer.of_alarm ? SI_KERNEL : SI_TIMER);
-  if (!timer.of_alarm) {
-    info.si_timerid = static_cast<int>(&timer - timers);
-    info.si_overrun = kernels.si_overrun;
-    info.si_value = timer.value;
+  const fiber::Identity* rank = nullptr;
+  Thread* to = nullptr;
+  siginfo_t info{};
+  {
     const Guard guard;
-    if (count_overrun(*timer.rank, timer.to, info)) return;
+    const Timer* const timer = timer_of(kernels.si_value);
+    if (timer == nullptr) return;  // it was deleted meanwhile
+    rank = timer->rank;
+    to = timer->to;
+    info = make_info(timer->number, timer->of_alarm ? SI_KERNEL : SI_TIMER);
+    if (!timer->of_alarm) {
+      info.si_timerid = static_cast<int>(timer - timers);
+      info.si_overrun = kernels.si_overrun;
+      info.si_value = timer->value;
+      if (count_overrun(*rank, to, info)) return;
+    }
   }
-  (void)direct(*timer.rank, timer.to, info);
+  (void)direct(*rank, to, info);
 }
 
 void note_overrun(const siginfo_t& info) noexcept {

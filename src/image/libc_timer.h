@@ -4,12 +4,15 @@
 #include <atomic>
 #include <ctime>
 
+#include "fiber/float_control.h"
 #include "image/signal_state.h"
 
 namespace clump::image::signals {
 
+/// Changed by the rank that has it, with the Guard where the service may read it.
 struct Timer {
   std::atomic<bool> used{false};
+  std::uint64_t generation = 0;  ///< how often it was made: what the kernel tells of an earlier one is void
   fiber::Identity* rank = nullptr;
   Thread* to = nullptr;        ///< null: any thread of the rank
   int kernels = 0;             ///< the kernel's number of the timer
@@ -19,7 +22,9 @@ struct Timer {
   /// and those that the C library makes.
   std::atomic<bool> counts{false};
   void (*function)(sigval) = nullptr;
-  int number = 0;  ///< of the signal
+  fiber::FloatControl floats;  ///< of the thread that has made it: its function computes so
+  bool of_fiber = false;       ///< that thread is a fiber
+  int number = 0;              ///< of the signal
   sigval value{};
   int overrun = 0;        ///< of the signal that was taken last
   bool of_alarm = false;  ///< ITIMER_REAL

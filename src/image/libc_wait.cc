@@ -95,8 +95,15 @@ class ByWaitid final : public Question {
     const bool by_number = descriptor_ < 0;
     const auto id = static_cast<id_t>(by_number ? child : descriptor_);
     rusage usage;
-    if (ask_kernel(by_number ? P_PID : kByDescriptor, id, &found, options, &usage) != 0)
-      return Answer::kFailed;
+    const idtype_t type = by_number ? P_PID : kByDescriptor;
+    const bool waits = (options & WNOHANG) == 0;
+    do {
+      // The C library's function is a cancellation point; the system call tells what the child has used.
+      static constinit Hidden<int(idtype_t, id_t, siginfo_t*, int)> wait{"waitid"};
+      if (waits && wait(type, id, &found, options | WNOWAIT) != 0) return Answer::kFailed;
+      std::memset(&found, 0, sizeof found);
+      if (ask_kernel(type, id, &found, options | WNOHANG, &usage) != 0) return Answer::kFailed;
+    } while (waits && found.si_pid == 0);  // another thread has waited for the child meanwhile
     if (found.si_pid == 0) return Answer::kNothing;
     if (info_ != nullptr) *info_ = found;
     if (usage_ != nullptr) *usage_ = usage;
@@ -125,31 +132,49 @@ bool some_handler_interrupts() {
   return false;
 }
 
+/// Descriptors of children, on the stack: waitpid() is async-signal-safe. Closed also if the thread is
+/// cancelled while it waits.
+class Watched {
+ public:
+  Watched() = default;
+  ~Watched() {
+    const int error = errno;
+    for (std::size_t i = 0; i < count_; ++i) syscall(SYS_close, all_[i].fd);
+    errno = error;
+  }
+  Watched(const Watched&) = delete;
+  Watched& operator=(const Watched&) = delete;
+
+  bool is_full() const { return count_ == all_.size(); }
+  /// False if no descriptors are left, or on an old kernel.
+  bool add(pid_t child) {
+    const int descriptor = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
+    if (descriptor >= 0) all_[count_++] = {descriptor, POLLIN, 0};
+    return descriptor >= 0;
+  }
+  int wait(int milliseconds) { return poll(all_.data(), count_, milliseconds); }
+
+ private:
+  std::array<pollfd, kMostPolled> all_;
+  std::size_t count_ = 0;
+};
+
 /// Sleeps until one of the caller's children may have something to tell. False with EINTR if a signal handler
 /// has ended that.
 bool sleep_until_news(const fiber::Identity* me, const Wanted& wanted, bool also_stops) {
-  std::array<pollfd, kMostPolled> all;
-  std::size_t count = 0;
+  Watched watched;
   bool has_more = false;
   for (auto child = next_child_of(me, {}); child; child = next_child_of(me, child)) {
     if (!wanted.includes(child.process)) continue;
-    if (count == all.size()) {
+    if (watched.is_full()) {
       has_more = true;
       break;
     }
-    const int descriptor = static_cast<int>(syscall(SYS_pidfd_open, child.process, 0));
-    if (descriptor >= 0)
-      all[count++] = {descriptor, POLLIN, 0};
-    else
-      has_more = true;  // no descriptors left, or an old kernel
+    if (!watched.add(child.process)) has_more = true;
   }
   const bool has_threads = me->threaded.load(std::memory_order_relaxed);
   const int limit = also_stops || has_more ? kLookForStops : has_threads ? kLookForOthers : -1;
-  const int result = static_cast<int>(poll(all.data(), count, limit));
-  const int error = errno;
-  for (std::size_t i = 0; i < count; ++i) syscall(SYS_close, all[i].fd);
-  errno = error;
-  return result >= 0 || error != EINTR || !some_handler_interrupts();
+  return watched.wait(limit) >= 0 || errno != EINTR || !some_handler_interrupts();
 }
 
 /// The kernel forgets children of such a process when they end; what it does for ours is for all ranks.
@@ -280,7 +305,11 @@ using namespace clump::image;  // the functions below are the C library's, outsi
 
 extern "C" {
 
-CLUMP_HOST_API pid_t wait4(pid_t process, int* status, int options, struct rusage* usage) noexcept {
+// The headers declare wait4() and wait3() noexcept, and they are cancellation points: a thread that is
+// cancelled there unwinds its stack through them. So each has a C++ name of its own (layering.unwinding).
+
+CLUMP_HOST_API pid_t call_wait4(pid_t process, int* status, int options, struct rusage* usage) asm("wait4");
+pid_t call_wait4(pid_t process, int* status, int options, struct rusage* usage) {
   static constinit Hidden<pid_t(pid_t, int*, int, struct rusage*)> real{"wait4"};
   if (!records_children() || process == INT_MIN) return real(process, status, options, usage);
   return wait_by_number(process, status, options, usage);
@@ -296,8 +325,9 @@ CLUMP_HOST_API pid_t __waitpid(pid_t process, int* status, int options) {
   return waitpid(process, status, options);
 }
 
-CLUMP_HOST_API pid_t wait3(int* status, int options, struct rusage* usage) noexcept {
-  return wait4(-1, status, options, usage);
+CLUMP_HOST_API pid_t call_wait3(int* status, int options, struct rusage* usage) asm("wait3");
+pid_t call_wait3(int* status, int options, struct rusage* usage) {
+  return call_wait4(-1, status, options, usage);
 }
 
 CLUMP_HOST_API pid_t wait(int* status) { return waitpid(-1, status, 0); }

@@ -8,11 +8,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <cwchar>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <unistd.h>
@@ -56,6 +56,29 @@ char** environment_with(const std::optional<std::string>& zone) {
   return last->data();
 }
 
+/// Whether a format of strftime() or strptime() has a conversion with this letter. Between '%' and the letter
+/// there may be flags, a width, and E or O.
+template <typename Letter>
+bool has_conversion(const Letter* format, char wanted) {
+  constexpr std::string_view kBetween = "_-0^#+123456789EO";
+  while (*format != 0) {
+    if (*format++ != '%') continue;
+    while (*format > 0 && *format < 128 &&
+           kBetween.find(static_cast<char>(*format)) != std::string_view::npos)
+      ++format;
+    if (*format == wanted) return true;
+    if (*format != 0) ++format;
+  }
+  return false;
+}
+
+/// Whether strftime() needs the zone: for "%s", and for "%Z" of a time that names none.
+template <typename Letter>
+bool needs_zone(const Letter* format, const std::tm* time) {
+  const bool names_one = time->tm_zone != nullptr && *time->tm_zone != '\0';
+  return has_conversion(format, 's') || (!names_one && has_conversion(format, 'Z'));
+}
+
 }  // namespace
 
 WithZoneOfRank::WithZoneOfRank() {
@@ -95,9 +118,7 @@ void WithZoneOfRank::read_zone() {
 
 }  // namespace clump::image
 
-using clump::image::Hidden;  // the functions below are the C library's, outside of any namespace
-using clump::image::NoFork;
-using clump::image::WithZoneOfRank;
+using namespace clump::image;  // the functions below are the C library's, outside of any namespace
 
 extern "C" {
 
@@ -130,11 +151,12 @@ CLUMP_HOST_API std::time_t mktime(std::tm* time) noexcept {
 
 CLUMP_HOST_API std::time_t timelocal(std::tm* time) noexcept { return mktime(time); }
 
-/// Only "%s" needs the zone; everything else is in `time`. But "%Z" takes the C library's lock.
+// Of most formats everything is in `time`. But "%Z" takes the C library's lock.
+
 CLUMP_HOST_API size_t strftime(char* text, size_t size, const char* format, const std::tm* time) noexcept {
   static constinit Hidden<size_t(char*, size_t, const char*, const std::tm*)> real{"strftime"};
   const NoFork no_fork;
-  if (std::strstr(format, "%s") == nullptr) return real(text, size, format, time);
+  if (!needs_zone(format, time)) return real(text, size, format, time);
   const WithZoneOfRank zone;
   return real(text, size, format, time);
 }
@@ -143,7 +165,7 @@ CLUMP_HOST_API size_t strftime_l(char* text, size_t size, const char* format, co
                                  locale_t locale) noexcept {
   static constinit Hidden<size_t(char*, size_t, const char*, const std::tm*, locale_t)> real{"strftime_l"};
   const NoFork no_fork;
-  if (std::strstr(format, "%s") == nullptr) return real(text, size, format, time, locale);
+  if (!needs_zone(format, time)) return real(text, size, format, time, locale);
   const WithZoneOfRank zone;
   return real(text, size, format, time, locale);
 }
@@ -152,9 +174,36 @@ CLUMP_HOST_API size_t wcsftime(wchar_t* text, size_t size, const wchar_t* format
                                const std::tm* time) noexcept {
   static constinit Hidden<size_t(wchar_t*, size_t, const wchar_t*, const std::tm*)> real{"wcsftime"};
   const NoFork no_fork;
-  if (std::wcsstr(format, L"%s") == nullptr) return real(text, size, format, time);
+  if (!needs_zone(format, time)) return real(text, size, format, time);
   const WithZoneOfRank zone;
   return real(text, size, format, time);
+}
+
+CLUMP_HOST_API size_t wcsftime_l(wchar_t* text, size_t size, const wchar_t* format, const std::tm* time,
+                                 locale_t locale) noexcept {
+  static constinit Hidden<size_t(wchar_t*, size_t, const wchar_t*, const std::tm*, locale_t)> real{
+      "wcsftime_l"};
+  const NoFork no_fork;
+  if (!needs_zone(format, time)) return real(text, size, format, time, locale);
+  const WithZoneOfRank zone;
+  return real(text, size, format, time, locale);
+}
+
+CLUMP_HOST_API char* strptime(const char* text, const char* format, std::tm* time) noexcept {
+  static constinit Hidden<char*(const char*, const char*, std::tm*)> real{"strptime"};
+  const NoFork no_fork;
+  if (!has_conversion(format, 's')) return real(text, format, time);
+  const WithZoneOfRank zone;
+  return real(text, format, time);
+}
+
+CLUMP_HOST_API char* strptime_l(const char* text, const char* format, std::tm* time,
+                                locale_t locale) noexcept {
+  static constinit Hidden<char*(const char*, const char*, std::tm*, locale_t)> real{"strptime_l"};
+  const NoFork no_fork;
+  if (!has_conversion(format, 's')) return real(text, format, time, locale);
+  const WithZoneOfRank zone;
+  return real(text, format, time, locale);
 }
 
 }  // extern "C"

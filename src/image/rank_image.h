@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include <link.h>
+
 #include "base/status.h"
 #include "fiber/identity.h"
 #include "image/fork_locks.h"
@@ -143,10 +145,26 @@ void use_as_input(int real);
 /// freopen() of the rank's `stdin`.
 std::FILE* reopen_input(const char* path, const char* mode);
 
+// libc_streams.cc
+
+enum class Streams : std::uint8_t { kAll, kLineBuffered };
+/// What to do about a stream that another thread of the rank uses at this moment.
+enum class WhileBusy : std::uint8_t { kWait, kGoOn };
+/// Writes what the streams that the calling rank has opened still hold: 0, or EOF. It leaves other ranks'
+/// streams and input alone. `stdout` and `stderr` are not among them: output.h.
+int flush_streams(Streams which, WhileBusy while_busy);
+
 /// Makes the rank's `stdout` and `stderr`: libc_stdout.cc. Before its constructors run.
 void begin_standard_output(Image& image);
 /// The calling rank's `stdout`, as the program has set it.
 std::FILE* own_stdout();
+
+// The auxiliary vector: libc_self.cc
+
+/// Notes the process's own, which follows its environment.
+void note_auxiliary_vector(char** environment);
+/// The rank's, with AT_NULL at its end.
+std::vector<ElfW(auxv_t)> auxiliary_vector_of(const Image& image);
 
 /// From here on processor time is counted, if the program may ask for it: libc_usage.cc.
 void keep_usage_if_told(const Dynamic& program);

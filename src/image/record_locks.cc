@@ -1,5 +1,6 @@
 #include "image/record_locks.h"
 
+#include <pthread.h>
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -309,10 +310,16 @@ class Wait {
   bool is_for_ever_ = false;
 };
 
+/// With `waits`, a cancellation point, as fcntl() with F_SETLKW is.
 int set_description(int descriptor, struct flock& wanted, bool waits) {
   const auto attempt = [&] { return control(descriptor, F_OFD_SETLK, &wanted); };
   if (!waits || wanted.l_type == F_UNLCK) return attempt();
-  return wait_until_free(attempt, [&] { return control(descriptor, F_OFD_SETLKW, &wanted); });
+  const auto attempt_or_cancelled = [&] {
+    pthread_testcancel();
+    return attempt();
+  };
+  static constinit Hidden<int(int, int, ...)> wait{"fcntl"};
+  return wait_until_free(attempt_or_cancelled, [&] { return (*wait)(descriptor, F_OFD_SETLKW, &wanted); });
 }
 
 /// Waits for a lock: 0, or -1 with errno; EDEADLK if it would wait for ever.

@@ -136,11 +136,13 @@ bool any_owner() {
   return false;
 }
 
-}  // namespace
-
-bool attend(Thread& self, void* context) {
+/// attend() of a thread that the service does not interrupt meanwhile but in handlers: a handler that ends
+/// the thread unwinds its stack through the functions that called this, and not from the middle of one. What
+/// the service wanted is found here, or by its next call. `looked`: Thread::looks as it was before.
+bool attend_undisturbed(Thread& self, void* context, bool looked) {
   bool any = false;
   while (self.rank != nullptr) {
+    self.looks.store(true, std::memory_order_relaxed);
     const Set open = ~self.blocked.load(std::memory_order_relaxed);
     if ((pending_of(self) & open) == 0) break;
     siginfo_t info{};
@@ -153,6 +155,7 @@ bool attend(Thread& self, void* context) {
       action = action_to_run(*self.rank, info.si_signo);
       if (action.handles()) before = block_for_handler(self, info.si_signo, action);
     }
+    self.looks.store(looked, std::memory_order_relaxed);
     if (action.handles()) {
       run(self, info, action, before, context, nullptr);
       any = true;
@@ -163,7 +166,14 @@ bool attend(Thread& self, void* context) {
         runtime().end_rank(*self.rank, info.si_signo, info, false, nullptr);
     }
   }
+  self.looks.store(looked, std::memory_order_relaxed);
   return any;
+}
+
+}  // namespace
+
+bool attend(Thread& self, void* context) {
+  return attend_undisturbed(self, context, self.looks.load(std::memory_order_relaxed));
 }
 
 int direct(const fiber::Identity& rank, Thread* to, const siginfo_t& info) {
@@ -172,11 +182,15 @@ int direct(const fiber::Identity& rank, Thread* to, const siginfo_t& info) {
 }
 
 int bring(const fiber::Identity& rank, Thread* to, const siginfo_t& info, bool here) {
+  Thread& self = mine_as_it_is();
+  const bool looked = self.looks.load(std::memory_order_relaxed);
+  if (here) self.looks.store(true, std::memory_order_relaxed);  // until attend_undisturbed()
   Fate fate;
   {
     const Guard guard;
     fate = leave(rank, to, info, false);
   }
+  if (here && fate != Fate::kLeft) self.looks.store(looked, std::memory_order_relaxed);
   switch (fate) {
     case Fate::kDropped:
       return 0;
@@ -191,7 +205,7 @@ int bring(const fiber::Identity& rank, Thread* to, const siginfo_t& info, bool h
     case Fate::kLeft:
       break;
   }
-  if (here) attend(mine_as_it_is());
+  if (here) attend_undisturbed(self, nullptr, looked);
   call_service();
   return 0;
 }

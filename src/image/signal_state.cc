@@ -122,9 +122,9 @@ void set_kernel_mask(Set blocked) noexcept {
   errno = error;
 }
 
-Guard::Guard() noexcept : before_(block_all()) { lock.lock(); }
+Guard::Guard() : before_(block_all()) { lock.lock(); }
 
-Guard::~Guard() {
+Guard::~Guard() noexcept(false) {
   lock.unlock();
   set_kernel_mask(before_);
 }
@@ -164,7 +164,9 @@ Thread& mine_as_it_is() { return own; }
 
 Thread& mine() {
   fiber::Identity* const rank = fiber::identity();
-  if (own.rank == nullptr && rank != nullptr) begin_thread();
+  // Destructors of thread-local objects and of keys run when the thread has left the list: its memory is gone
+  // soon.
+  if (own.rank == nullptr && rank != nullptr && !own.has_ended) begin_thread();
   return own;
 }
 
@@ -276,6 +278,7 @@ void end_thread() noexcept {
   if (own.next != nullptr) own.next->previous = own.previous;
   (own.previous != nullptr ? own.previous->next : state.threads) = own.next;
   own.rank = nullptr;
+  own.has_ended = true;
   if (state.table == nullptr) return;
   for (Pending& place : state.table->places)
     if (place.to == &own) place = {};

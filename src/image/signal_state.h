@@ -78,7 +78,8 @@ struct Thread {
   const fiber::ProcessorTime* processor_time = nullptr;  ///< a fiber's
   std::uint64_t handled = 0;                             ///< how many handlers have begun
   std::uint64_t interrupted = 0;                         ///< of these, those that end system calls
-  int in_handlers = 0;  ///< handlers that have not returned: also those that were left by siglongjmp()
+  int in_handlers = 0;     ///< handlers that have not returned: also those that were left by siglongjmp()
+  bool has_ended = false;  ///< end_thread() was called: what the thread still does is not in the list
   stack_t stack{nullptr, SS_DISABLE, 0};  ///< what a fiber has set with sigaltstack()
 };
 /// The calling thread's Thread; put into the list if the thread belongs to a rank.
@@ -139,8 +140,9 @@ Table* first_table() noexcept;
 /// wait, and must not call a function that may take the Guard.
 class Guard {
  public:
-  Guard() noexcept;
-  ~Guard();
+  // Signals interrupt the thread here, before and after; a handler may end the thread.
+  Guard();
+  ~Guard() noexcept(false);
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
 

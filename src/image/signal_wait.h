@@ -22,7 +22,8 @@ class MaskedCall {
  public:
   /// Null: the mask stays as it is.
   explicit MaskedCall(const sigset_t* mask);
-  ~MaskedCall();
+  /// Runs handlers, which may end the thread.
+  ~MaskedCall() noexcept(false);
   MaskedCall(const MaskedCall&) = delete;
   MaskedCall& operator=(const MaskedCall&) = delete;
 

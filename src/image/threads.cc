@@ -25,6 +25,7 @@
 #include "image/signals.h"
 #include "image/symbols.h"
 #include "image/thread_directory.h"
+#include "image/thread_exit.h"
 #include "image/thread_stack.h"
 
 namespace clump::image {
@@ -77,37 +78,59 @@ struct Start {
   base::Ref<ThreadEnd> end = base::make_ref<ThreadEnd>();
 };
 
-void* run_thread(void* argument) {
-  std::unique_ptr<Start> start(static_cast<Start*>(argument));
-  const ThreadSignalStack signal_stack(start->has_signal_stack ? alloca(kThreadSignalStack) : nullptr);
-  // The destructor also runs if the thread ends by pthread_exit() or is cancelled, because that unwinds its
-  // stack.
-  const struct Counted {
-    fiber::Identity* rank;
-    base::Ref<ThreadEnd> end;
-    ~Counted() {
-      end->comes();  // while it counts as awake, so that a thread that waits for it is no deadlock
-      signals::end_thread();
-      if (rank == nullptr) return;
-      thread_of_rank_ends(*rank);
-      fiber::thread_ends();
-    }
-  } counted{start->identity, start->end};
-  if (start->identity != nullptr) {
-    fiber::adopt_identity(start->identity);
-    if (captured()) {
-      image_of(start->identity).relocate_thread();
-      use_rank_locale();
-      base::name_this_thread(fmt::format("rank {} thread", start->identity->rank));
-    }
-    signals::begin_thread();
+/// What a thread that a rank has made does. Of this thread alone, on its stack.
+class Running {
+ public:
+  explicit Running(Start* start) : start_(start), rank_(start->identity), end_(start->end) {
+    // Not by the thread that has made this one: the program may free the memory of the pthread_t as soon as
+    // this thread runs.
+    end_->begins();
   }
-  start->heritage.take();
-  const auto [function, c11_function, arguments] =
-      std::tuple(start->function, start->c11_function, start->argument);
-  start.reset();
-  if (function != nullptr) return function(arguments);
-  return reinterpret_cast<void*>(static_cast<std::intptr_t>(c11_function(arguments)));
+
+  void* run() {
+    run_then_end([](void* running) { static_cast<Running*>(running)->begin(); },
+                 [](void* running) { static_cast<Running*>(running)->end(); }, this);
+    return result_;
+  }
+
+ private:
+  void begin() {
+    if (rank_ != nullptr) {
+      fiber::adopt_identity(rank_);
+      if (captured()) {
+        image_of(rank_).relocate_thread();
+        use_rank_locale();
+        base::name_this_thread(fmt::format("rank {} thread", rank_->rank));
+      }
+      signals::begin_thread();
+    }
+    start_->heritage.take();
+    const auto [function, c11_function, arguments] =
+        std::tuple(start_->function, start_->c11_function, start_->argument);
+    start_.reset();
+    result_ = function != nullptr
+                  ? function(arguments)
+                  : reinterpret_cast<void*>(static_cast<std::intptr_t>(c11_function(arguments)));
+  }
+
+  void end() {
+    end_->comes();  // while it counts as awake, so that a thread that waits for it is no deadlock
+    signals::end_thread();
+    if (rank_ == nullptr) return;
+    thread_of_rank_ends(*rank_);
+    fiber::thread_ends();
+  }
+
+  std::unique_ptr<Start> start_;
+  fiber::Identity* rank_;
+  base::Ref<ThreadEnd> end_;
+  void* result_ = nullptr;
+};
+
+void* run_thread(void* argument) {
+  auto* const start = static_cast<Start*>(argument);
+  const ThreadSignalStack signal_stack(start->has_signal_stack ? alloca(kThreadSignalStack) : nullptr);
+  return Running(start).run();
 }
 
 /// How many threads of a rank have large guards: all of them, if the rank keeps the threads that it makes, as
@@ -142,12 +165,10 @@ int create_thread(pthread_t* thread, const pthread_attr_t* attributes, void* (*f
     fiber::RankCallbacks::has_threads(*identity);
     image_of(identity).threads.fetch_add(1, std::memory_order_relaxed);
   }
-  const base::Ref<ThreadEnd> end = start->end;
+  ThreadEnd::announce();
   const int error = create_hidden(thread, ours.get(), &run_thread, start);
-  if (error == 0) {
-    end->is_of(*thread);
-    return 0;
-  }
+  if (error == 0) return 0;  // the thread has `start`, and may have freed what `thread` points to
+  ThreadEnd::withdraw();
   if (identity != nullptr) {
     image_of(identity).threads.fetch_sub(1, std::memory_order_relaxed);
     fiber::thread_ends();

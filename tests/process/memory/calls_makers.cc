@@ -3,6 +3,7 @@
 #include <libintl.h>
 #include <mqueue.h>
 #include <pty.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -55,6 +56,12 @@ const Row kRows[] = {
     {"closedir", nullptr, kFile},
     {"setmntent", nullptr, kFile},
     {"endmntent", nullptr, kFile},
+    {"fopencookie", nullptr, kFile},
+    {"fmemopen", nullptr, kFile},
+    {"open_memstream", nullptr, kFile},
+    {"open_wmemstream", nullptr, kFile},
+    {"_flushlbf", [] { _flushlbf(); }},
+    {"fcloseall", nullptr, "makes the streams of the process unbuffered"},
     {"epoll_create", [] { close_made(epoll_create(0)); }},
     {"epoll_create1", [] { close_made(epoll_create1(-1)); }},
     {"eventfd", [] { close_made(eventfd(0, -1)); }},
@@ -79,6 +86,8 @@ const Row kRows[] = {
     {"bindtextdomain", [] { bindtextdomain("", "/"); }},
     {"bind_textdomain_codeset", [] { bind_textdomain_codeset("", "C"); }},
     {"strftime_l", nullptr, "needs a locale, whose making allocates"},
+    {"wcsftime_l", nullptr, "needs a locale, whose making allocates"},
+    {"strptime_l", nullptr, "needs a locale, whose making allocates"},
     {"wcsftime",
      [] {
        const tm epoch{};

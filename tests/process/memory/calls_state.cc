@@ -46,6 +46,7 @@ wchar_t wide[8];
 char16_t wide16;
 char32_t wide32;
 const char* source;
+const wchar_t* wide_source;
 int point, sign;
 unsigned short numbers[7] = {1, 2, 3, 4, 5, 6, 7};
 const time_t when = 0;
@@ -120,6 +121,21 @@ const Row kRows[] = {
     {"tzset", [] { tzset(); }},
     // Words, characters, numbers.
     {"strtok", [] { strtok(text, " "), strtok(nullptr, " "); }},
+    {"strptime", [] { strptime("1", "%s", &broken_down); }},
+    {"mbtowc", [] { mbtowc(wide, "a", 1); }},
+    {"mblen", [] { (void)!mblen("a", 1); }},
+    {"wctomb", [] { (void)!wctomb(room, L'a'); }},
+    {"wcrtomb", [] { wcrtomb(room, L'a', nullptr); }},
+    {"c32rtomb", [] { c32rtomb(room, U'a', nullptr); }},
+    {"mbsrtowcs", [] { source = "a", mbsrtowcs(wide, &source, 8, nullptr); }},
+    {"wcsrtombs", [] { wide_source = L"a", wcsrtombs(room, &wide_source, 8, nullptr); }},
+    {"wcsnrtombs", [] { wide_source = L"a", wcsnrtombs(room, &wide_source, 1, 8, nullptr); }},
+    {"__mbsrtowcs_chk", nullptr, kSame},
+    {"__mbsnrtowcs_chk", nullptr, kSame},
+    {"__wcrtomb_chk", nullptr, kSame},
+    {"__wcsrtombs_chk", nullptr, kSame},
+    {"__wcsnrtombs_chk", nullptr, kSame},
+    {"__wctomb_chk", nullptr, kSame},
     {"mbrlen", [] { mbrlen("a", 1, nullptr); }},
     {"mbrtowc", [] { mbrtowc(wide, "a", 1, nullptr); }},
     {"mbsnrtowcs", [] { source = "a", mbsnrtowcs(wide, &source, 1, 8, nullptr); }},

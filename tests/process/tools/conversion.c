@@ -1,6 +1,7 @@
 /* Right: hash tables, converted numbers, the sign of the gamma function, half a character: each rank has its
  * own. Old numerical codes use ecvt() and signgam, input parsers hsearch(). */
 #define _GNU_SOURCE
+#include <limits.h>
 #include <locale.h>
 #include <math.h>
 #include <printf.h>
@@ -32,6 +33,34 @@ static void check_printf(void) {
   snprintf(wanted, sizeof wanted, rank % 2 == 0 ? "%d+7" : "7", rank);
   expect_text("the program's own format", text, wanted);
   expect_number("a modifier", register_printf_modifier(L"RK") > 0, 1);
+}
+
+/* Half a character of one rank is not the beginning of another rank's. */
+static void check_halves(const char letter[2]) {
+  wchar_t wide = 0, text[8];
+  const int has_half = rank % 2 == 0;
+  if (has_half) expect_number("mbtowc of half a character", mbtowc(&wide, letter, 1), -1);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (!has_half) expect_number("mbtowc", mbtowc(&wide, "A", 1), 1);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (has_half) expect_number("mbtowc of the rest", mbtowc(&wide, letter + 1, 1), 1);
+  expect_number("the character of mbtowc", wide, has_half ? 0xe0 + rank : 'A');
+  expect_number("mbtowc of nothing", mbtowc(NULL, NULL, 0), 0);
+  if (has_half) expect_number("mblen of half a character", mblen(letter, 1), -1);
+  MPI_Barrier(MPI_COMM_WORLD);
+  expect_number("mblen", mblen("B", 1), 1);
+  const char* const half = letter;
+  const char *begin = half, *rest = letter + 1, *whole = "C";
+  if (has_half)
+    expect_number("mbsnrtowcs of half a character", (long)mbsnrtowcs(text, &begin, 1, 8, NULL), 0);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (!has_half) expect_number("mbsnrtowcs", (long)mbsnrtowcs(text, &whole, 1, 8, NULL), 1);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (has_half) expect_number("mbsnrtowcs of the rest", (long)mbsnrtowcs(text, &rest, 1, 8, NULL), 1);
+  whole = "C";
+  expect_number("mbsrtowcs", (long)mbsrtowcs(text, &whole, 8, NULL), 1);
+  char bytes[MB_LEN_MAX];
+  expect_number("wctomb", wctomb(bytes, 0xe0), 2);
 }
 
 int main(int argc, char** argv) {
@@ -78,6 +107,7 @@ int main(int argc, char** argv) {
   MPI_Barrier(MPI_COMM_WORLD);
   expect_number("mbrtowc of the rest", (long)mbrtowc(&wide, letter + 1, 1, NULL), 1);
   expect_number("the character", wide, 0xe0 + rank);
+  check_halves(letter);
   check_printf();
   return end();
 }

@@ -1,6 +1,7 @@
 /* Right: what one rank has been told about users, groups, hosts and the like stays as it is while others ask
  * for something else. The C library keeps such answers in memory that a process has once. Programs ask who
  * runs them, and on which host (banners, licences, scratch folders). */
+#include <errno.h>
 #include <grp.h>
 #include <netdb.h>
 #include <netinet/ether.h>
@@ -52,6 +53,29 @@ static void check_list(void) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* The first entry of the list of groups, with its members, is that of the file. */
+static void check_groups(void) {
+  FILE* const file = fopen("/etc/group", "r");
+  const struct group* const first = file != NULL ? fgetgrent(file) : NULL;
+  if (first == NULL) return;
+  char name[64], room[4096];
+  snprintf(name, sizeof name, "%s", first->gr_name);
+  const gid_t number = first->gr_gid;
+  int members = 0, seen = 0;
+  while (first->gr_mem[members] != NULL) ++members;
+  struct group entry, *result = NULL;
+  setgrent();
+  expect_number("getgrent_r with too little room", getgrent_r(&entry, room, 1, &result), ERANGE);
+  expect_number("getgrent_r", getgrent_r(&entry, room + 1, sizeof room - 1, &result), 0);
+  if (result == NULL) return;
+  expect_text("the first group", result->gr_name, name);
+  expect_number("its number", result->gr_gid, number);
+  while (result->gr_mem[seen] != NULL) ++seen;
+  expect_number("its members", seen, members);
+  endgrent();
+  fclose(file);
+}
+
 static void check_hosts(void) {
   char name[32];
   snprintf(name, sizeof name, "127.0.0.%d", rank + 1);
@@ -73,6 +97,7 @@ int main(int argc, char** argv) {
   begin(&argc, &argv);
   check_users();
   check_list();
+  check_groups();
   check_hosts();
   return end();
 }
