@@ -16,13 +16,15 @@
 #include "base/process.h"
 #include "diag/capture.h"
 #include "fiber/fiber.h"
+#include "host/core.h"
+#include "host/failure.h"
+#include "host/host.h"
+#include "host/state.h"
 #include "image/output.h"
 #include "image/signals.h"
 #include "pmi/pmix.h"
-#include "host/host.h"
-#include "host/core.h"
-#include "host/failure.h"
-#include "host/state.h"
+
+extern "C" [[gnu::weak]] void clump_malloc_end();  // src/malloc/young.h
 
 namespace clump::host {
 
@@ -129,6 +131,14 @@ void limit_capture_time(const pmi::FailureView& failure) {
   call_late(on_late_capture, kCaptureTime);
 }
 
+/// Gives back the memory that a spawned rank has freed: the process goes on, and spawns others. Ranks that
+/// were started together end together.
+void give_back_memory(const HostedRank& rank, image::ExitKind kind) {
+  if (clump_malloc_end == nullptr || rank.spawned == nullptr) return;
+  // _exit() may be called in the middle of malloc().
+  if (kind == image::ExitKind::kExit && !image::signals::may_be_in_handler()) clump_malloc_end();
+}
+
 /// A rank's normal end. The last one ends the process.
 [[noreturn]] void end_normally() {
   {
@@ -231,6 +241,7 @@ void on_rank_exit(fiber::Identity* rank, int code, image::ExitKind kind) {
     image::exit_process(code);
   }
   if ((code & 0xff) != 0) end_badly(rank->rank, code & 0xff);
+  give_back_memory(host().rank(*rank), kind);
   end_normally();
 }
 

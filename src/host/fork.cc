@@ -6,39 +6,45 @@
 #include <cstdio>
 
 #include "fiber/fiber.h"
+#include "host/stacks.h"
+#include "host/state.h"
 #include "image/children.h"
 #include "image/cores.h"
+#include "image/fork_locks.h"
 #include "image/output.h"
 #include "image/personality.h"
 #include "image/record_locks.h"
 #include "image/signals.h"
 #include "image/standard.h"
-#include "host/stacks.h"
-#include "host/state.h"
 
 namespace clump::host {
 
 namespace {
 
+/// What the kernel blocked for the calling thread before its fork(). A handler between here and the end could
+/// wait for a lock that its own thread holds, or run in the child as in the parent.
+thread_local image::signals::Set blocked = 0;
+
 void before_fork() {
-  image::locks::hold();
-  image::output::hold();
+  blocked = image::signals::block_all();
+  image::ForkLocks::hold();
 }
 
 void in_parent() {
-  image::output::let_go();
-  image::locks::let_go();
+  image::ForkLocks::let_go();
+  image::signals::set_kernel_mask(blocked);
 }
 
 void in_child() {
+  image::ForkLocks::renew();
   image::keep_cores_after_fork();
   image::keep_personality_after_fork();
   image::forget_children();
-  image::output::let_go_in_child();
+  image::output::keep_own_after_fork();
   take_limits_after_fork();
-  image::locks::let_go_in_child();
+  image::locks::forget_after_fork();
   image::standard::go_home();
-  image::signals::become_process();
+  image::signals::become_process(blocked);
   fiber::forget_fibers();
   Host& here = host();
   // Nobody has called MPI yet: what it starts may be the rank.

@@ -4,7 +4,8 @@
 // RLIMIT_STACK: the rank's stack grows up to it. RLIMIT_NOFILE: functions that open files count the rank's.
 // Of the others the kernel gets the largest that a rank has, or their sum where the process uses up a thing
 // for all of its ranks, as its time; so a limit is in force when all ranks have set it, as programs do, in
-// which all ranks run the same code. Limits of memory cannot be kept for a rank: lowering one is refused.
+// which all ranks run the same code. Programs that a rank starts get the rank's. Limits of memory cannot be
+// kept for a rank: lowering one is refused.
 #include <pthread.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -19,6 +20,7 @@
 #include "host/stacks.h"
 #include "image/process_ids.h"
 #include "image/refusal.h"
+#include "image/spawn.h"
 #include "image/standard.h"
 #include "image/symbols.h"
 
@@ -41,8 +43,11 @@ HostedRank* rank_with_limits() {
   return are_own ? &here.rank(*mine) : nullptr;
 }
 
+void take_in_child() noexcept;
+
 /// The same, for a function that is asked for `resource`.
 HostedRank* rank_with(int resource) {
+  take_in_child();
   return resource >= 0 && resource < RLIM_NLIMITS ? rank_with_limits() : nullptr;
 }
 
@@ -69,6 +74,50 @@ void change_kernels(int resource) {
   now.rlim_cur = soft;
   kernels(resource, &now, nullptr);
 }
+
+/// The kernel's limits of this process that the rank does not have.
+image::RankLimits limits_of(const HostedRank& rank) {
+  image::RankLimits limits;
+  // The native rank's stack may have another limit although no rank has changed it.
+  const std::uint32_t changed = rank.changed_limits.load(std::memory_order_relaxed) | 1U << RLIMIT_STACK;
+  for (int resource = 0; resource < RLIM_NLIMITS; ++resource) {
+    if ((changed >> resource & 1) == 0) continue;
+    const rlimit own{rank.soft_limits[resource].load(std::memory_order_relaxed),
+                     rank.hard_limits[resource].load(std::memory_order_relaxed)};
+    rlimit now{};
+    if (kernels(resource, nullptr, &now) == 0 && now.rlim_cur == own.rlim_cur && now.rlim_max == own.rlim_max)
+      continue;
+    limits.differ |= 1U << resource;
+    limits.all[resource] = own;
+  }
+  return limits;
+}
+
+void take(const image::RankLimits& limits) {
+  for (int resource = 0; resource < RLIM_NLIMITS; ++resource)
+    if ((limits.differ >> resource & 1) != 0) kernels(resource, &limits.all[resource], nullptr);
+}
+
+/// Whether this is a child that fork() has made, which has its rank's limits.
+constinit bool has_forked = false;
+/// The last child of the calling thread that has its parent's memory, and its rank's limits.
+constinit thread_local pid_t has_taken = 0;
+
+void of_caller(image::RankLimits& limits) noexcept {
+  if (const HostedRank* const rank = rank_with_limits()) limits = limits_of(*rank);
+}
+
+/// In the child of vfork() or _Fork().
+void take_in_child() noexcept {
+  const fiber::Identity* const mine = fiber::identity();
+  if (mine == nullptr || has_forked || !host().have_own_limits) return;
+  const pid_t process = base::process_id();
+  if (process == host().process || process == has_taken) return;
+  has_taken = process;
+  take(limits_of(host().rank(*mine)));
+}
+
+constexpr image::LimitsHooks kHooks{of_caller, take_in_child};
 
 /// Either may be null. -1 with errno, or 0.
 int change(HostedRank& rank, int resource, const rlimit* wanted, rlimit* before) {
@@ -109,6 +158,7 @@ void begin_own_limits() {
     }
   }
   here.have_own_limits = true;
+  image::set_limits_hooks(kHooks);
 }
 
 void give_limits_to_joining(HostedRank& rank) {
@@ -123,19 +173,13 @@ void give_limits_to_joining(HostedRank& rank) {
     }
   }
   here.have_own_limits = true;
+  image::set_limits_hooks(kHooks);
 }
 
 void take_limits_after_fork() {
   const fiber::Identity* const mine = fiber::identity();
-  if (mine == nullptr || !host().have_own_limits) return;
-  const HostedRank& rank = host().rank(*mine);
-  const std::uint32_t changed = rank.changed_limits.load(std::memory_order_relaxed) | 1U << RLIMIT_STACK;
-  for (int resource = 0; resource < RLIM_NLIMITS; ++resource) {
-    if ((changed >> resource & 1) == 0) continue;
-    const rlimit own{rank.soft_limits[resource].load(std::memory_order_relaxed),
-                     rank.hard_limits[resource].load(std::memory_order_relaxed)};
-    kernels(resource, &own, nullptr);
-  }
+  if (mine != nullptr && host().have_own_limits) take(limits_of(host().rank(*mine)));
+  has_forked = true;
 }
 
 }  // namespace clump::host

@@ -6,7 +6,9 @@
 #include <cxxabi.h>
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sys/syscall.h>
 #include <sys/ucontext.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
@@ -60,8 +62,8 @@ std::uintptr_t stack_pointer_of(const ucontext_t& context) {
 #endif
 }
 
-/// If the memory is another rank's, then that rank's buffer is bad, most likely: a message between two ranks is
-/// moved by either of them, or by a thread of a third one.
+/// If the memory is another rank's, then that rank's buffer is bad, most likely: a message between two ranks
+/// is moved by either of them, or by a thread of a third one.
 void describe_owner(char* text, std::size_t capacity, const HostedRank* rank, const void* address) {
   const fiber::Identity* const owner = image::memory_owner(address);
   if (owner == nullptr || (rank != nullptr && owner == &rank->identity)) return;
@@ -101,7 +103,11 @@ void on_fatal_signal(int number, siginfo_t* info, void* context) {
     standard.sa_handler = SIG_DFL;
     real_sigaction()(number, &standard, nullptr);
     if (handling) end_job({-1, pmi::Reason::kSignal, number, {}, {}});
-    return;  // the instruction faults again
+    // A fault comes again with its instruction. What raise() or kill() has sent, and the signals of system
+    // calls and breakpoints, do not.
+    if (info->si_code <= 0 || number == SIGSYS || number == SIGTRAP)
+      ::syscall(SYS_tgkill, base::process_id(), ::syscall(SYS_gettid), number);
+    return;
   }
   const fiber::Identity* identity = fiber::identity();
   const HostedRank* rank = identity != nullptr ? &host().rank(*identity) : nullptr;

@@ -13,12 +13,16 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <map>
+#include <mutex>
+#include <system_error>
 #include <utility>
 
 #include "base/environment.h"
 #include "base/process.h"
 #include "base/program_path.h"
+#include "base/standard_descriptors.h"
 #include "base/status.h"
 #include "base/thread_name.h"
 #include "base/uncaught.h"
@@ -128,12 +132,22 @@ image::output::Tags tags() {
   return {};
 }
 
-/// The files that mpiexec has made for the rank.
+/// Makes a file for the output of a rank that joins the job, and its folder. What it held is lost. What goes
+/// wrong is found when the file is opened.
+void make_output_file(const std::string& path) {
+  std::error_code ignored;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file >= 0) ::close(file);
+}
+
+/// The files of the rank: mpiexec has made those of the ranks that it has started.
 void open_output(HostedRank& rank) {
   const pmi::Job& job = host().job;
   for (const int descriptor : {STDOUT_FILENO, STDERR_FILENO}) {
     const std::string path = job.output_file(rank.identity.rank, descriptor);
     if (path.empty()) continue;
+    if (rank.spawned != nullptr) make_output_file(path);
     const base::Status opened =
         image::send_output_to(rank.identity, descriptor, path, job.output.to_files_only);
     if (!opened.ok()) cannot_start(rank.identity.rank, base::message_of(opened.code()));
@@ -421,6 +435,10 @@ const pmi::Job& job() { return host().job; }
 const char* why_no_mpi() {
   Host& here = host();
   if (here.why_no_mpi != nullptr) return here.why_no_mpi;
+  if (!here.is_imaged()) {
+    static std::once_flag once;  // the rank's first call of MPI
+    std::call_once(once, base::keep_standard_descriptors);
+  }
   if (here.by_pmix) return join_by_pmix();
   if (here.is_successor())
     if (const char* const why = join_as_successor()) return why;

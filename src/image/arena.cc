@@ -1,4 +1,5 @@
 #include "image/arena.h"
+#include "image/fork_locks.h"
 
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -29,7 +30,7 @@ constexpr int kMaxBlocks = 32;
 
 Block blocks[kMaxBlocks];
 std::atomic<int> block_count{0};
-std::mutex growing;
+constinit ForkMutex growing;
 
 constexpr std::size_t round_up(std::size_t value, std::size_t to) { return (value + to - 1) / to * to; }
 

@@ -17,6 +17,7 @@
 #include "image/arena.h"
 #include "image/doors.h"
 #include "image/float_flags.h"
+#include "image/fork_locks.h"
 #include "image/loader.h"
 #include "image/objects.h"
 #include "image/output.h"
@@ -137,7 +138,7 @@ base::Status capture(fiber::Identity& native, int argc, char** argv, char** envp
 namespace {
 
 /// Guards programs() while it grows: ranks may be making images of those that are there.
-constinit std::mutex programs_lock;
+constinit ForkMutex programs_lock;
 
 }  // namespace
 

@@ -10,6 +10,7 @@
 #include "base/types.h"
 #include "fiber/exploration.h"
 #include "fiber/fiber.h"
+#include "image/fork_locks.h"
 #include "image/symbols.h"
 
 namespace clump::image {
@@ -17,7 +18,7 @@ namespace {
 
 /// The threads of all ranks that have begun and have not ended. The mutex guards all of it.
 struct Known {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::unordered_map<pthread_t, base::Ref<ThreadEnd>> threads;
   std::uint64_t announced = 0;
   std::uint64_t begun = 0;  ///< with those that were announced and could not be made

@@ -11,6 +11,7 @@
 #include "base/types.h"
 #include "image/elf_file.h"
 #include "image/facade.h"
+#include "image/fork_locks.h"
 #include "image/loaded_mpi.h"
 #include "image/loader.h"
 #include "image/mpi_library.h"
@@ -231,6 +232,7 @@ using namespace clump::image;  // the functions below are the C library's, outsi
 extern "C" {
 
 CLUMP_HOST_API void* dlopen(const char* name, int flags) {
+  const NoFork no_fork;
   return open(name, flags, __builtin_return_address(0));
 }
 
@@ -244,6 +246,7 @@ CLUMP_HOST_API void* dlvsym(void* handle, const char* name, const char* version)
 
 CLUMP_HOST_API int dlclose(void* handle) {
   static constinit Hidden<int(void*)> real{"dlclose"};
+  const NoFork no_fork;
   has_own_error = false;
   const Caller caller = caller_at(__builtin_return_address(0));
   Handle* mine = caller.image != nullptr ? caller.image->plugins().find(handle) : nullptr;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/types.h"
+#include "image/fork_locks.h"
 #include "image/image.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
@@ -17,7 +18,7 @@
 namespace clump::image {
 namespace {
 
-using Lock = std::scoped_lock<std::recursive_mutex>;
+using Lock = std::scoped_lock<RecursiveRankMutex>;
 
 char**& environment_of(Image& image) { return *image.variable(&environ); }
 

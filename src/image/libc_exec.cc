@@ -19,6 +19,7 @@
 #include "image/kept_preloads.h"
 #include "image/own_program.h"
 #include "image/rank_image.h"
+#include "image/spawn.h"
 #include "image/standard.h"
 #include "image/successor.h"
 #include "image/symbols.h"
@@ -33,6 +34,7 @@ int execute(const char* path, char* const* arguments, char* const* environment) 
   path = path_for_rank(path);
   if (records_children()) return replace_rank(path, arguments, environment);
   standard::go_home_for_exec();
+  prepare_child_for_exec();
   const std::size_t room = room_for_rank(environment);
   if (room != 0) environment = environment_for_rank(environment, alloca(room));
   return real(path, arguments, environment);
@@ -165,6 +167,7 @@ CLUMP_HOST_API int execveat(int folder, const char* path, char* const* arguments
   static constinit Hidden<int(int, const char*, char* const*, char* const*, int)> real{"execveat"};
   constexpr int kKnown = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW;
   if (!records_children() || (flags & ~kKnown) != 0) {
+    prepare_child_for_exec();
     const std::size_t room = room_for_rank(environment);
     if (room != 0) environment = environment_for_rank(environment, alloca(room));
     return real(folder, path, arguments, environment, flags);
@@ -190,6 +193,7 @@ CLUMP_HOST_API int execveat(int folder, const char* path, char* const* arguments
 CLUMP_HOST_API int fexecve(int program, char* const* arguments, char* const* environment) noexcept {
   static constinit Hidden<int(int, char* const*, char* const*)> real{"fexecve"};
   if (!records_children() || program < 0) {
+    prepare_child_for_exec();
     const std::size_t room = room_for_rank(environment);
     if (room != 0) environment = environment_for_rank(environment, alloca(room));
     return real(program, arguments, environment);

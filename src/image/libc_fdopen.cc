@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/types.h"
+#include "image/fork_locks.h"
 #include "image/rank_image.h"
 #include "image/standard.h"
 #include "image/symbols.h"
@@ -27,7 +28,7 @@ struct Target {
 };
 
 constinit std::atomic<int> count{0};
-constinit std::mutex lock_of_targets;
+constinit ForkMutex lock_of_targets;
 std::vector<Target*>& targets() {
   static auto& all = *new std::vector<Target*>;
   return all;

@@ -19,11 +19,13 @@
 #include "image/children.h"
 #include "image/cores.h"
 #include "image/fork_handlers.h"
+#include "image/fork_locks.h"
 #include "image/kept_preloads.h"
 #include "image/own_program.h"
 #include "image/personality.h"
 #include "image/rank_image.h"
 #include "image/signals.h"
+#include "image/spawn.h"
 #include "image/standard.h"
 #include "image/symbols.h"
 
@@ -34,7 +36,7 @@ using Spawn = int(pid_t*, const char*, const posix_spawn_file_actions_t*, const 
                   char* const*, char* const*);
 
 /// While one lives, a process that the calling thread spawns inherits what belongs to the rank: standard
-/// streams, cores, personality, ignored signals.
+/// streams, cores, personality. spawn_for_rank() does the rest.
 class Inheritance {
  public:
   explicit Inheritance(const posix_spawn_file_actions_t* user) : streams_(user) {}
@@ -47,7 +49,6 @@ class Inheritance {
   standard::ChildActions streams_;
   WithCoresOfFiber cores_;
   WithPersonalityOfFiber personality_;
-  signals::WithIgnoredOfRank ignored_;
 };
 
 /// Returns `error`, the result of a posix_spawn() that has made the process `made` if it is 0.
@@ -82,7 +83,10 @@ CLUMP_HOST_API pid_t _Fork() noexcept {
   static constinit Hidden<pid_t()> real{"_Fork"};
   const bool is_of_rank = records_children();
   const pid_t child = real();
-  if (child == 0) standard::go_home();
+  if (child == 0) {
+    ForkLocks::renew();
+    standard::go_home();
+  }
   if (child > 0) note_child(child);
   if (child != 0 || !is_of_rank) return child;
   keep_cores_after_fork();
@@ -205,20 +209,20 @@ CLUMP_HOST_API int clone(int (*function)(void*), void* stack, int flags, void* a
 CLUMP_HOST_API int posix_spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
                                const posix_spawnattr_t* attributes, char* const* arguments,
                                char* const* environment) {
-  static constinit Hidden<Spawn> real{"posix_spawn"};
   const Inheritance inherited(actions);
   if (inherited.error() != 0) return inherited.error();
   const std::size_t room = room_for_rank(environment);
   if (room != 0) environment = environment_for_rank(environment, alloca(room));
   pid_t made = 0;
-  const int error = real(&made, path_for_rank(path), inherited.actions(), attributes, arguments, environment);
+  const int error =
+      spawn_for_rank(&made, {path_for_rank(path), inherited.actions(), attributes, arguments, environment});
   return note_spawned(error, made, child);
 }
 
 CLUMP_HOST_API int posix_spawnp(pid_t* child, const char* file, const posix_spawn_file_actions_t* actions,
                                 const posix_spawnattr_t* attributes, char* const* arguments,
                                 char* const* environment) {
-  static constinit Hidden<Spawn> real{"posix_spawnp"};
+  static constinit Hidden<Spawn> in_path{"posix_spawnp"};
   const Inheritance inherited(actions);
   if (inherited.error() != 0) return inherited.error();
   const std::string found = captured() ? program_in_path(file) : file;
@@ -226,7 +230,10 @@ CLUMP_HOST_API int posix_spawnp(pid_t* child, const char* file, const posix_spaw
   const std::size_t room = room_for_rank(environment);
   if (room != 0) environment = environment_for_rank(environment, alloca(room));
   pid_t made = 0;
-  const int error = real(&made, found.c_str(), inherited.actions(), attributes, arguments, environment);
+  const int error =
+      captured()
+          ? spawn_for_rank(&made, {found.c_str(), inherited.actions(), attributes, arguments, environment})
+          : in_path(&made, file, inherited.actions(), attributes, arguments, environment);
   return note_spawned(error, made, child);
 }
 

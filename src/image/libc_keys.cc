@@ -16,6 +16,7 @@
 
 #include "base/types.h"
 #include "fiber/identity.h"
+#include "image/fork_locks.h"
 #include "image/libc_state.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
@@ -32,7 +33,7 @@ struct Slot {
 };
 
 // Never held during a call that waits, allocates or belongs to a program.
-constinit std::mutex lock;  // guards the slots and every rank's KeyState
+constinit ForkMutex lock;  // guards the slots and every rank's KeyState
 constinit std::array<Slot, KeyState::kMost> slots;
 constinit std::uint64_t keys_made = 0;
 

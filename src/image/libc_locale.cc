@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/types.h"
+#include "image/fork_locks.h"
 #include "image/rank_image.h"
 #include "image/rank_locale.h"
 #include "image/refusal.h"
@@ -122,7 +123,7 @@ locale_t make_locale(const Names& names) {
 }  // namespace
 
 struct LocaleState {
-  std::mutex lock;
+  RankMutex lock;
   Names names;
   locale_t locale = nullptr;  ///< null until the rank sets one
   /// All locales that the rank has set. They are kept: threads may use them, and programs switch between two.
@@ -208,7 +209,7 @@ struct SetForAll {
 /// Ends the job if another rank has set a different value.
 void check_for_all(const char* domain, const char* value, const char* kind) {
   if (!captured() || domain == nullptr || *domain == '\0' || value == nullptr) return;
-  static constinit std::mutex lock;
+  static constinit ForkMutex lock;
   static auto& all = *new std::vector<SetForAll>;
   const Image* const mine = &current_image();
   const std::scoped_lock hold(lock);
@@ -241,7 +242,9 @@ extern "C" {
 
 CLUMP_HOST_API char* setlocale(int category, const char* name) noexcept {
   static constinit Hidden<char*(int, const char*)> real{"setlocale"};
-  return captured() ? set_locale(category, name) : real(category, name);
+  if (!captured()) return real(category, name);
+  const NoFork no_fork;
+  return set_locale(category, name);
 }
 
 CLUMP_HOST_API locale_t uselocale(locale_t locale) noexcept {
@@ -256,12 +259,14 @@ CLUMP_HOST_API locale_t uselocale(locale_t locale) noexcept {
 
 CLUMP_HOST_API locale_t duplocale(locale_t locale) noexcept {
   static constinit Hidden<locale_t(locale_t)> real{"duplocale"};
+  const NoFork no_fork;
   const locale_t set = locale == LC_GLOBAL_LOCALE ? rank_locale() : nullptr;
   return real(set != nullptr ? set : locale);
 }
 
 /// An empty name means the environment; the C library would use the first rank's.
 CLUMP_HOST_API locale_t newlocale(int mask, const char* name, locale_t base) noexcept {
+  const NoFork no_fork;
   if (!captured() || current_image().native() || name == nullptr || *name != '\0')
     return real_new(mask, name, base);
   locale_t made = base;
@@ -280,7 +285,7 @@ CLUMP_HOST_API locale_t newlocale(int mask, const char* name, locale_t base) noe
 CLUMP_HOST_API lconv* localeconv() noexcept {
   static constinit Hidden<lconv*()> real{"localeconv"};
   if (!captured()) return real();
-  static constinit std::mutex one_at_a_time;  // the C library returns its answer in memory of its own
+  static constinit ForkMutex one_at_a_time;  // the C library returns its answer in memory of its own
   const std::scoped_lock lock(one_at_a_time);
   lconv& conventions = mine().conventions;
   conventions = *real();

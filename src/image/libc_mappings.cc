@@ -18,6 +18,7 @@
 #include <mutex>
 
 #include "base/types.h"
+#include "image/fork_locks.h"
 #include "image/memory_owner.h"
 #include "image/rank_image.h"
 #include "image/refusal.h"
@@ -38,11 +39,11 @@ struct Mapping {
 constexpr std::size_t kMostMappings = 1 << 16;
 constinit Mapping mappings[kMostMappings];
 constinit std::size_t mapping_count = 0;
-std::mutex mappings_lock;
+constinit ForkMutex mappings_lock;
 /// Whether there are any mappings: if not, the lock is not taken.
 std::atomic<bool> has_mappings{false};
 
-using Lock = std::scoped_lock<std::mutex>;
+using Lock = std::scoped_lock<ForkMutex>;
 
 std::uintptr_t address_of(const void* block) { return reinterpret_cast<std::uintptr_t>(block); }
 

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/types.h"
+#include "image/fork_locks.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
 
@@ -42,7 +43,7 @@ struct Listed {
 };
 
 struct NamesState {
-  std::recursive_mutex lock;  // recursive: a source of names may call other functions here
+  RecursiveRankMutex lock;  // recursive: a source of names may call other functions here
   Answer<passwd> user;
   Answer<group> group_of_users;
   Listed<passwd> users;  // of getpwent()
@@ -72,6 +73,7 @@ NamesState& mine() { return current_image().libc().names.get(); }
 template <typename Entry, typename Ask>
 Entry* answer(Answer<Entry> NamesState::*kind, Ask ask) {
   NamesState& state = mine();
+  const NoFork no_fork;
   const std::scoped_lock lock(state.lock);
   Answer<Entry>& into = state.*kind;
   if (into.text.empty()) into.text.resize(kFirstSize);
@@ -115,7 +117,7 @@ struct List {
   void (*close)();
 };
 
-std::mutex list_lock;  // the C library has one position in each list
+constinit ForkMutex list_lock;  // the C library has one position in each list
 
 // The texts of an entry are in the memory that was given for them.
 
@@ -163,6 +165,7 @@ void copy(const Entry& entry, const char* begin, std::size_t bytes, Entry& to, c
 
 template <typename Entry>
 void read_all(const List<Entry>& list, std::vector<Answer<Entry>>& all) {
+  const NoFork no_fork;
   const std::scoped_lock lock(list_lock);
   list.rewind();
   std::vector<char> room(kFirstSize);

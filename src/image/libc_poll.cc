@@ -1,5 +1,6 @@
 // Waiting for descriptors: 0, 1 and 2 are the calling rank's (standard.h). A call that names none of them, or
-// only some that have the same number for the kernel, goes to the kernel unchanged.
+// only some that have the same number for the kernel, goes to the kernel unchanged. Handlers may call these
+// functions: no memory comes from malloc().
 #undef _FORTIFY_SOURCE
 #include <fmt/format.h>
 #include <poll.h>
@@ -9,9 +10,10 @@
 #include <cerrno>
 #include <csignal>
 #include <ctime>
-#include <vector>
+#include <span>
 
 #include "base/types.h"
+#include "image/mapped.h"
 #include "image/rank_image.h"
 #include "image/refusal.h"
 #include "image/signal_wait.h"
@@ -30,15 +32,17 @@ bool is_other(int descriptor) { return standard::kernel_number(descriptor) != de
 
 /// poll() for a list in which some descriptors have another number for the kernel.
 int poll_others(pollfd* all, nfds_t count, const timespec* time, const sigset_t* mask) {
-  std::vector<pollfd> real(all, all + count);
+  CallArray<pollfd> room(count);
+  pollfd* const real = room.data();
+  if (real == nullptr) return -1;
   int closed = 0;
-  for (pollfd& one : real) {
-    const bool was_open = one.fd >= 0;
-    one.fd = standard::kernel_number(one.fd);
-    closed += static_cast<int>(was_open && one.fd < 0);
+  for (nfds_t i = 0; i < count; ++i) {
+    real[i] = all[i];
+    real[i].fd = standard::kernel_number(all[i].fd);
+    closed += static_cast<int>(all[i].fd >= 0 && real[i].fd < 0);
   }
   constexpr timespec kNoTime{0, 0};
-  const int ready = real_poll(real.data(), count, closed > 0 ? &kNoTime : time, mask);
+  const int ready = real_poll(real, count, closed > 0 ? &kNoTime : time, mask);
   if (ready < 0) return ready;
   for (nfds_t i = 0; i < count; ++i) {
     const bool is_closed = all[i].fd >= 0 && real[i].fd < 0;
@@ -72,15 +76,18 @@ void check_number(const char* call, long number, long highest, const void* calle
 }
 
 int select_by_poll(int count, fd_set* const (&sets)[3], const timespec* time, const sigset_t* mask) {
-  std::vector<pollfd> asked;
+  CallArray<pollfd> room(static_cast<std::size_t>(count));
+  if (room.data() == nullptr) return -1;
+  std::size_t names = 0;
   for (int number = 0; number < count; ++number) {
     short events = 0;
     for (int i = 0; i < 3; ++i)
       if (sets[i] != nullptr && FD_ISSET(number, sets[i])) events |= kAsks[i];
-    if (events != 0) asked.push_back({number, events, 0});
+    if (events != 0) room.data()[names++] = {number, events, 0};
   }
-  const int ready = poll_others(asked.data(), asked.size(), time, mask);
+  const int ready = poll_others(room.data(), names, time, mask);
   if (ready < 0) return ready;
+  const std::span<const pollfd> asked(room.data(), names);
   for (const pollfd& one : asked) {
     if ((one.revents & POLLNVAL) != 0) {
       errno = EBADF;

@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "base/types.h"
+#include "image/fork_locks.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
 
@@ -22,7 +23,7 @@ struct PrintfState {
     printf_arginfo_size_function* arguments = nullptr;
     printf_arginfo_function* arguments_without_size = nullptr;
   };
-  std::mutex lock;
+  ForkMutex lock;
   std::array<Specifier, 256> specifiers{};
 };
 
@@ -113,7 +114,7 @@ class Numbers {
     return number;
   }
 
-  std::mutex lock_;
+  ForkMutex lock_;
   std::array<Entry, kMost> all_{};
   std::size_t used_ = 0;
 };

@@ -15,6 +15,7 @@
 #include "base/types.h"
 #include "fiber/fiber.h"
 #include "fiber/kernel_state.h"
+#include "image/record_locks.h"
 #include "image/signal_state.h"
 #include "image/symbols.h"
 #include "image/thread_directory.h"
@@ -24,8 +25,10 @@ namespace {
 
 using fiber::rank_fiber;
 
-/// Sets the saved signal mask: the C library would set it by a system call that is not seen here.
+/// Before a jump. Sets the saved signal mask: the C library would set it by a system call that is not seen
+/// here.
 void restore_signals(const __jmp_buf_tag& place) {
+  locks::leave_by_jump();
   if (signals::is_ours() && place.__mask_was_saved != 0) {
     sigset_t mask;
     static_assert(sizeof mask == sizeof place.__saved_mask);

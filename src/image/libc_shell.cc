@@ -16,6 +16,7 @@
 #include "base/types.h"
 #include "image/children.h"
 #include "image/descriptor_owners.h"
+#include "image/fork_locks.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
 
@@ -100,7 +101,7 @@ struct Piped {
   pid_t child;
 };
 
-std::mutex piped_lock;
+constinit ForkMutex piped_lock;
 auto& piped = *new std::vector<Piped>;
 
 /// The process of a stream; negative: popen() has not made this stream, or not for a rank with an image.

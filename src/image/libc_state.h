@@ -16,6 +16,7 @@
 #include <pthread.h>
 
 #include "base/mutex.h"
+#include "image/fork_locks.h"
 #include "image/signal_state.h"
 
 namespace clump::image {
@@ -56,7 +57,7 @@ struct ExitState {
     void* object = nullptr;  ///< the __dso_handle of the object that has registered it; null for on_exit
     Signature signature = Signature::kPlain;
   };
-  std::mutex lock;
+  RankMutex lock;
   std::vector<Handler> at_exit;
   std::vector<Handler> at_quick_exit;
   /// How many of `at_exit`, the first ones, were registered by libraries before the program began: they run
@@ -77,7 +78,7 @@ struct ForkState {
     void (*in_child)() = nullptr;
     void* object = nullptr;  ///< the __dso_handle of the object that has registered it
   };
-  std::mutex lock;
+  RankMutex lock;
   std::vector<Handler> handlers;  ///< oldest first
 };
 
@@ -92,7 +93,7 @@ struct GetoptState {
 
 /// rand(), random(), drand48(): libc_random.cc.
 struct RandomState {
-  base::ShortMutex lock;  ///< guards `data` and `words`
+  ForkSafeOfRank<base::ShortMutex> lock;  ///< guards `data` and `words`
   random_data data{};
   char words[128] = {};
   drand48_data drand{};
@@ -106,14 +107,14 @@ struct TimeState {
 
 /// setenv() and related functions: libc_environment.cc.
 struct EnvironmentState {
-  std::recursive_mutex lock;
+  RecursiveRankMutex lock;
   std::vector<char*>
       table;  ///< null-terminated; `environ` points to it, unless the program has set `environ`
 };
 
 /// system(): libc_shell.cc. The actions for the keyboard's signals that the rank has otherwise.
 struct ShellState {
-  std::mutex lock;
+  RankMutex lock;
   int commands = 0;  ///< how many run now
   struct sigaction interrupt {};
   struct sigaction quit {};
@@ -150,7 +151,7 @@ struct StandardState {
 
 /// /proc/self/cmdline: own_program.cc.
 struct SelfState {
-  std::mutex lock;
+  RankMutex lock;
   char arguments[32] = {};  ///< path of a file with the rank's arguments; empty: not made yet
 };
 

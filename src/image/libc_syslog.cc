@@ -13,13 +13,14 @@
 #include <string>
 
 #include "base/types.h"
+#include "image/fork_locks.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
 
 namespace clump::image {
 
 struct SyslogState {
-  std::mutex lock;
+  RankMutex lock;
   const char* name = nullptr;
   int options = 0;
   int facility = LOG_USER;
@@ -28,7 +29,7 @@ struct SyslogState {
 
 namespace {
 
-std::mutex one_at_a_time;
+constinit ForkMutex one_at_a_time;
 
 /// While one lives, the process's settings are those of the calling rank. allows() says whether the rank
 /// wants the message.
@@ -64,7 +65,7 @@ class WithLogOfRank {
   }
 
  private:
-  std::unique_lock<std::mutex> hold_;
+  std::unique_lock<ForkMutex> hold_;
   bool wanted_ = true;
   const char* name_ = "";
   int options_ = 0;

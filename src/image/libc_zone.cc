@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/types.h"
+#include "image/fork_locks.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
 #include "image/variables.h"
@@ -26,7 +27,7 @@
 namespace clump::image {
 namespace {
 
-std::mutex zone_lock;  // held while the C library's zone may differ from the first rank's
+constinit ForkMutex zone_lock;  // held while the C library's zone may differ from the first rank's
 
 std::optional<std::string> zone_in(char** environment) {
   for (char** entry = environment; entry != nullptr && *entry != nullptr; ++entry) {
@@ -129,6 +130,13 @@ CLUMP_HOST_API std::tm* localtime_r(const std::time_t* time, std::tm* result) no
   return real(time, result);
 }
 
+/// It needs no zone, but takes the C library's lock of the zone.
+CLUMP_HOST_API std::tm* gmtime_r(const std::time_t* time, std::tm* result) noexcept {
+  static constinit Hidden<std::tm*(const std::time_t*, std::tm*)> real{"gmtime_r"};
+  const NoFork no_fork;
+  return real(time, result);
+}
+
 CLUMP_HOST_API char* ctime_r(const std::time_t* time, char* text) noexcept {
   std::tm broken_down;
   return localtime_r(time, &broken_down) != nullptr ? asctime_r(&broken_down, text) : nullptr;
@@ -143,10 +151,11 @@ CLUMP_HOST_API std::time_t mktime(std::tm* time) noexcept {
 
 CLUMP_HOST_API std::time_t timelocal(std::tm* time) noexcept { return mktime(time); }
 
-// Of most formats everything is in `time`.
+// Of most formats everything is in `time`. But "%Z" takes the C library's lock.
 
 CLUMP_HOST_API size_t strftime(char* text, size_t size, const char* format, const std::tm* time) noexcept {
   static constinit Hidden<size_t(char*, size_t, const char*, const std::tm*)> real{"strftime"};
+  const NoFork no_fork;
   if (!needs_zone(format, time)) return real(text, size, format, time);
   const WithZoneOfRank zone;
   return real(text, size, format, time);
@@ -155,6 +164,7 @@ CLUMP_HOST_API size_t strftime(char* text, size_t size, const char* format, cons
 CLUMP_HOST_API size_t strftime_l(char* text, size_t size, const char* format, const std::tm* time,
                                  locale_t locale) noexcept {
   static constinit Hidden<size_t(char*, size_t, const char*, const std::tm*, locale_t)> real{"strftime_l"};
+  const NoFork no_fork;
   if (!needs_zone(format, time)) return real(text, size, format, time, locale);
   const WithZoneOfRank zone;
   return real(text, size, format, time, locale);
@@ -163,6 +173,7 @@ CLUMP_HOST_API size_t strftime_l(char* text, size_t size, const char* format, co
 CLUMP_HOST_API size_t wcsftime(wchar_t* text, size_t size, const wchar_t* format,
                                const std::tm* time) noexcept {
   static constinit Hidden<size_t(wchar_t*, size_t, const wchar_t*, const std::tm*)> real{"wcsftime"};
+  const NoFork no_fork;
   if (!needs_zone(format, time)) return real(text, size, format, time);
   const WithZoneOfRank zone;
   return real(text, size, format, time);
@@ -172,6 +183,7 @@ CLUMP_HOST_API size_t wcsftime_l(wchar_t* text, size_t size, const wchar_t* form
                                  locale_t locale) noexcept {
   static constinit Hidden<size_t(wchar_t*, size_t, const wchar_t*, const std::tm*, locale_t)> real{
       "wcsftime_l"};
+  const NoFork no_fork;
   if (!needs_zone(format, time)) return real(text, size, format, time, locale);
   const WithZoneOfRank zone;
   return real(text, size, format, time, locale);
@@ -179,6 +191,7 @@ CLUMP_HOST_API size_t wcsftime_l(wchar_t* text, size_t size, const wchar_t* form
 
 CLUMP_HOST_API char* strptime(const char* text, const char* format, std::tm* time) noexcept {
   static constinit Hidden<char*(const char*, const char*, std::tm*)> real{"strptime"};
+  const NoFork no_fork;
   if (!has_conversion(format, 's')) return real(text, format, time);
   const WithZoneOfRank zone;
   return real(text, format, time);
@@ -187,6 +200,7 @@ CLUMP_HOST_API char* strptime(const char* text, const char* format, std::tm* tim
 CLUMP_HOST_API char* strptime_l(const char* text, const char* format, std::tm* time,
                                 locale_t locale) noexcept {
   static constinit Hidden<char*(const char*, const char*, std::tm*, locale_t)> real{"strptime_l"};
+  const NoFork no_fork;
   if (!has_conversion(format, 's')) return real(text, format, time, locale);
   const WithZoneOfRank zone;
   return real(text, format, time, locale);

@@ -243,8 +243,8 @@ base::Status load_new(const std::string& path, int flags, Object** object) {
 
 }  // namespace
 
-std::recursive_mutex& loader_lock() {
-  static auto& lock = *new std::recursive_mutex;
+ForkSafe<std::recursive_mutex>& loader_lock() {
+  static auto& lock = *new ForkSafe<std::recursive_mutex>;
   return lock;
 }
 

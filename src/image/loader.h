@@ -11,13 +11,14 @@
 #include <vector>
 
 #include "base/status.h"
+#include "image/fork_locks.h"
 
 namespace clump::image {
 
 struct Object;
 
 /// Held while templates are loaded.
-std::recursive_mutex& loader_lock();
+ForkSafe<std::recursive_mutex>& loader_lock();
 
 /// Finds the object of the library at `path`; if it is new, loads it and the libraries that it needs. `flags`
 /// as for dlopen; only RTLD_GLOBAL has an effect. A library that all ranks share is loaded as it is. An error

@@ -14,7 +14,7 @@ Range Range::of(const struct flock& lock) {
 }
 
 void Ranges::set(const Range& range) {
-  std::vector<Range> left;
+  MappedVector<Range, Tables> left;
   for (const Range& one : all_) {
     if (!one.overlaps(range)) {
       left.push_back(one);

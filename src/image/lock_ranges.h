@@ -4,9 +4,12 @@
 
 #include <fcntl.h>
 
-#include <vector>
+#include "image/mapped_heap.h"
 
 namespace clump::image::locks {
+
+/// The tables of record locks; record_locks.cc has their lock.
+struct Tables;
 
 /// A lock, or a wish for one. `end` is the first byte behind it.
 struct Range {
@@ -31,7 +34,7 @@ class Ranges {
   bool exclude(const Range& range) const;
 
  private:
-  std::vector<Range> all_;  // they do not overlap
+  MappedVector<Range, Tables> all_;  // they do not overlap
 };
 
 }  // namespace clump::image::locks

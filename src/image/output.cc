@@ -1,16 +1,20 @@
 #include "image/output.h"
 
-#include <fmt/format.h>
 #include <poll.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
+#include <cstring>
 #include <new>
+#include <span>
 #include <utility>
 
+#include "image/fork_locks.h"
 #include "image/rank_image.h"
 #include "image/standard.h"
 #include "image/symbols.h"
@@ -25,7 +29,7 @@ constexpr std::size_t kLongestWhole = 1024 * 1024;
 
 /// The file behind descriptor 1 or 2, shared by all ranks.
 struct Sink {
-  std::mutex lock;
+  ForkMutex lock;
   const Stream* open_line = nullptr;  ///< the stream whose partial line was the last thing written
 };
 
@@ -36,7 +40,7 @@ FILE* streams[2];
 Tags tags;
 std::atomic<FailureHook> failure_hook{nullptr};
 
-std::mutex list_lock;
+constinit ForkMutex list_lock;
 RankOutput* list = nullptr;
 
 void note_failure(const fiber::Identity& rank, int descriptor, int error) {
@@ -45,21 +49,71 @@ void note_failure(const fiber::Identity& rank, int descriptor, int error) {
   errno = error;
 }
 
-/// Writes by the system call itself: write() is interposed.
+/// After a system call that has failed to write: waits until the descriptor takes more. False if it never
+/// will.
+bool may_write_again(int descriptor) {
+  if (errno == EINTR) return true;
+  if (errno != EAGAIN) return false;
+  pollfd wait{descriptor, POLLOUT, 0};
+  syscall(SYS_ppoll, &wait, 1, nullptr, nullptr, 0);
+  return true;
+}
+
+/// Writes by the system call itself, here and below: write() is interposed.
 bool write_all(int descriptor, std::string_view text) {
   while (!text.empty()) {
     const long written = syscall(SYS_write, descriptor, text.data(), text.size());
-    if (written >= 0) {
+    if (written >= 0)
       text.remove_prefix(static_cast<std::size_t>(written));
-    } else if (errno == EAGAIN) {
-      pollfd wait{descriptor, POLLOUT, 0};
-      (void)poll(&wait, 1, -1);
-    } else if (errno != EINTR) {
+    else if (!may_write_again(descriptor))
       return false;
-    }
   }
   return true;
 }
+
+bool write_all(int descriptor, std::span<iovec> parts) {
+  while (!parts.empty()) {
+    const long result = syscall(SYS_writev, descriptor, parts.data(), parts.size());
+    if (result < 0 && !may_write_again(descriptor)) return false;
+    auto written = static_cast<std::size_t>(result < 0 ? 0 : result);
+    while (!parts.empty() && written >= parts.front().iov_len) {
+      written -= parts.front().iov_len;
+      parts = parts.subspan(1);
+    }
+    if (parts.empty()) break;
+    parts.front().iov_base = static_cast<char*>(parts.front().iov_base) + written;
+    parts.front().iov_len -= written;
+  }
+  return true;
+}
+
+/// The tag of a rank: of rank 3 of launch 1 "[1:3] ".
+class Tag {
+ public:
+  explicit Tag(const fiber::Identity& rank) {
+    if (rank.launch != 0 && tags.whole_lines) return;  // their reader knows ranks of launch 0 only
+    add(tags.before);
+    if (rank.launch != 0) {
+      add(rank.launch);
+      add(":");
+    }
+    add(rank.launch == 0 ? rank.rank : rank.launch_rank);
+    add(tags.after);
+  }
+  iovec part() { return {text_, size_}; }
+
+ private:
+  void add(std::string_view more) {
+    const std::size_t bytes = more.copy(text_ + size_, sizeof text_ - size_);
+    size_ += bytes;
+  }
+  void add(int number) {
+    size_ = static_cast<std::size_t>(std::to_chars(text_ + size_, text_ + sizeof text_, number).ptr - text_);
+  }
+
+  char text_[64];
+  std::size_t size_ = 0;
+};
 
 /// Writes to what the rank has as its stdout or stderr.
 bool print(RankOutput& output, int descriptor, std::string_view text) {
@@ -122,24 +176,6 @@ int descriptor_of(const FILE* file) {
   return file == streams[0] ? STDOUT_FILENO : file == streams[1] ? STDERR_FILENO : 0;
 }
 
-std::string Stream::tag() const {
-  if (rank_->launch == 0) return fmt::format("{}{}{}", tags.before, rank_->rank, tags.after);
-  if (tags.whole_lines) return {};  // their reader knows ranks of launch 0 only
-  return fmt::format("{}{}:{}{}", tags.before, rank_->launch, rank_->launch_rank, tags.after);
-}
-
-std::string Stream::tagged(std::string_view text, bool goes_on) const {
-  std::string out;
-  for (bool at_begin = !goes_on; !text.empty(); at_begin = true) {
-    if (at_begin) out.append(tag());
-    const std::size_t end = text.find('\n');
-    const std::size_t length = end == std::string_view::npos ? text.size() : end + 1;
-    out.append(text.substr(0, length));
-    text.remove_prefix(length);
-  }
-  return out;
-}
-
 bool Stream::keeps_lines_whole() const { return tags.whole_lines && !redirected_; }
 
 bool Stream::goes_straight_out() const { return !redirected_ && copy_ < 0 && tags.before.empty(); }
@@ -163,77 +199,90 @@ bool Stream::write_straight(std::string_view text) {
   if (sink.open_line != nullptr && !goes_on) write_all(descriptor_, "\n");
   sink.open_line = text.back() != '\n' ? this : nullptr;
   if (tags.before.empty() || rank_ == nullptr) return write_all(descriptor_, text);
-  return write_all(descriptor_, tagged(text, goes_on));
+  return write_tagged(text, goes_on);
+}
+
+/// Writes lines with their tags, many with one system call. `goes_on`: the first one has its tag already.
+bool Stream::write_tagged(std::string_view text, bool goes_on) {
+  Tag tag(*rank_);
+  iovec parts[64];
+  std::size_t count = 0;
+  for (bool at_begin = !goes_on; !text.empty(); at_begin = true) {
+    if (at_begin) parts[count++] = tag.part();
+    const std::size_t end = text.find('\n');
+    const std::size_t length = end == std::string_view::npos ? text.size() : end + 1;
+    parts[count++] = {const_cast<char*>(text.data()), length};
+    text.remove_prefix(length);
+    if (count + 2 <= std::size(parts) && !text.empty()) continue;
+    if (!write_all(descriptor_, std::span(parts, count))) return false;
+    count = 0;
+  }
+  return true;
 }
 
 bool Stream::write_partial() {
-  if (keeps_lines_whole() && !partial_.empty() && !partial_.ends_with('\n')) partial_ += '\n';
-  const std::string rest = std::move(partial_);
+  if (keeps_lines_whole() && !partial_.empty() && !partial_.text().ends_with('\n'))
+    (void)partial_.append("\n");
+  const bool good = write_out(partial_.text());
   partial_.clear();
-  return write_out(rest);
-}
-
-bool Stream::append(std::string_view text) {
-  const std::scoped_lock lock(lock_);
-  if (has_finished.load(std::memory_order_relaxed)) {  // relaxed: set when one thread is left
-    partial_.append(text);
-    return write_partial();
-  }
-  const std::size_t last = text.rfind('\n');
-  if (last == std::string_view::npos) {
-    partial_.append(text);
-    return partial_.size() < (keeps_lines_whole() ? kLongestWhole : kLongestLine) || write_partial();
-  }
-  const std::string_view lines = text.substr(0, last + 1);
-  bool good = false;
-  if (partial_.empty()) {
-    good = write_out(lines);
-  } else {
-    partial_.append(lines);
-    good = write_out(partial_);
-    partial_.clear();
-  }
-  partial_.append(text.substr(last + 1));
   return good;
 }
 
+/// Adds to the partial line. If there is no memory, all of it is written now.
+bool Stream::keep(std::string_view text) {
+  return partial_.append(text) || (write_partial() && write_out(text));
+}
+
+bool Stream::append(std::string_view text) {
+  const Held held(*this);
+  // relaxed: set when one thread is left
+  if (has_finished.load(std::memory_order_relaxed)) return keep(text) && write_partial();
+  const std::size_t last = text.rfind('\n');
+  if (last == std::string_view::npos)
+    return keep(text) &&
+           (partial_.size() < (keeps_lines_whole() ? kLongestWhole : kLongestLine) || write_partial());
+  const std::string_view lines = text.substr(0, last + 1);
+  const bool good = partial_.empty() ? write_out(lines) : keep(lines) && write_partial();
+  return keep(text.substr(last + 1)) && good;
+}
+
 bool Stream::flush() {
-  const std::scoped_lock lock(lock_);
+  const Held held(*this);
   return keeps_lines_whole() || write_partial();
 }
 
 std::size_t Stream::pending() {
-  const std::scoped_lock lock(lock_);
+  const Held held(*this);
   return partial_.size();
 }
 
 void Stream::discard() {
-  const std::scoped_lock lock(lock_);
+  const Held held(*this);
   partial_.clear();
 }
 
 bool Stream::end() {
-  const std::scoped_lock lock(lock_);
+  const Held held(*this);
   return write_partial();
 }
 
 void Stream::flush_if_free() {
-  const std::unique_lock lock(lock_, std::try_to_lock);
-  if (!lock.owns_lock() || partial_.empty()) return;
+  const Held held(*this, std::try_to_lock);
+  if (!held.is_held() || partial_.empty()) return;
   // The line will not be continued, so it is ended here: what mpiexec prints next begins a new line.
-  if (!redirected_) partial_ += '\n';
-  write_out(partial_);
+  if (!redirected_) (void)partial_.append("\n");
+  write_out(partial_.text());
   partial_.clear();
 }
 
 void Stream::end_if_free() {
-  const std::unique_lock lock(lock_, std::try_to_lock);
-  if (lock.owns_lock()) write_partial();
+  const Held held(*this, std::try_to_lock);
+  if (held.is_held()) write_partial();
 }
 
 bool Stream::append_to(int descriptor, std::string_view text) {
   {
-    const std::scoped_lock lock(lock_);
+    const Held held(*this);
     descriptor_ = descriptor;
     redirected_ = true;
   }
@@ -242,7 +291,7 @@ bool Stream::append_to(int descriptor, std::string_view text) {
 
 void Stream::redirect(int descriptor) {
   end();
-  const std::scoped_lock lock(lock_);
+  const Held held(*this);
   if (redirected_) close(descriptor_);
   if (copy_ >= 0) close(std::exchange(copy_, -1));
   descriptor_ = descriptor;
@@ -278,20 +327,8 @@ bool RankOutput::end() {
   return good;
 }
 
-void hold() {
-  for (Stream* stream : current_image().output().all()) stream->lock_.lock();
-  for (Sink& sink : sinks) sink.lock.lock();
-}
-
-void let_go() {
-  for (Sink& sink : sinks) sink.lock.unlock();
-  for (Stream* stream : current_image().output().all()) stream->lock_.unlock();
-}
-
-void let_go_in_child() {
+void keep_own_after_fork() {
   RankOutput& mine = current_image().output();
-  let_go();
-  new (&list_lock) std::mutex;  // a thread that is not in this child may hold the old one
   mine.next_ = nullptr;
   list = &mine;
 }

@@ -10,10 +10,12 @@
 #include <cstdint>
 #include <cstdio>
 #include <mutex>
-#include <string>
 #include <string_view>
 
 #include "fiber/identity.h"
+#include "image/fork_locks.h"
+#include "image/mapped.h"
+#include "image/signals.h"
 
 namespace clump::image::output {
 
@@ -41,7 +43,8 @@ void note_failure(int descriptor, int error);
 /// 1 or 2 for the streams that start() has made, 0 for others.
 int descriptor_of(const std::FILE* file);
 
-/// One of a rank's two streams.
+/// One of a rank's two streams. Any thread of the rank, also in a signal handler, as write() ends here: no
+/// handler of a thread runs while the thread holds the lock, and no memory comes from malloc().
 class Stream {
  public:
   /// `is_own`: what is written goes to a file of the rank's own, whose failures are not reported.
@@ -73,15 +76,24 @@ class Stream {
   void copy_to(int descriptor) { copy_ = descriptor; }
 
  private:
-  friend void hold();
-  friend void let_go();
+  /// Holds the lock while it lives; `tries`: only if the lock is free.
+  class Held {
+   public:
+    explicit Held(Stream& stream) : lock_(stream.lock_) {}
+    Held(Stream& stream, std::try_to_lock_t tries) : lock_(stream.lock_, tries) {}
+    bool is_held() const { return lock_.owns_lock(); }
+
+   private:
+    const signals::NoHandlers handlers_wait_;  // before the lock, and until it is free
+    std::unique_lock<RankMutex> lock_;
+  };
   bool keeps_lines_whole() const;
+  bool keep(std::string_view text);
   bool write_partial();
   bool write_out(std::string_view text);
   bool write_straight(std::string_view text);
+  bool write_tagged(std::string_view text, bool goes_on);
   bool tell(bool written);
-  std::string tag() const;
-  std::string tagged(std::string_view text, bool goes_on) const;
 
   const fiber::Identity* rank_;
   const int number_;  // 1 or 2
@@ -89,8 +101,8 @@ class Stream {
   int descriptor_;
   int copy_ = -1;
   bool redirected_ = false;
-  std::mutex lock_;
-  std::string partial_;
+  RankMutex lock_;  ///< guards what is above, and `partial_`
+  MappedText partial_;
 };
 
 /// Whether a rank's stdout or stderr takes bytes (-1) or wide characters (1), as fwide() reports it; 0: the
@@ -104,7 +116,7 @@ struct Orientation {
   }
 
   std::atomic<int> now{0};
-  std::mutex lock;             ///< guards `conversion`
+  RankMutex lock;              ///< guards `conversion`
   void* conversion = nullptr;  ///< from wide characters: libc_wide.cc
 };
 
@@ -135,9 +147,7 @@ class RankOutput {
  private:
   friend void flush_all();
   friend void finish();
-  friend void hold();
-  friend void let_go();
-  friend void let_go_in_child();
+  friend void keep_own_after_fork();
   std::array<Stream*, 4> all() { return {&standard_, &error_, &own_standard_, &own_error_}; }
 
   Stream standard_;
@@ -147,10 +157,8 @@ class RankOutput {
   RankOutput* next_ = nullptr;
 };
 
-/// For use around fork(): the child inherits consistent streams, without lines of other ranks.
-void hold();
-void let_go();
-void let_go_in_child();
+/// In the child of a fork(): lines of other ranks are not its own.
+void keep_own_after_fork();
 
 /// Writes the partial lines of every rank; later output is written at once. When all ranks have left.
 void finish();

@@ -50,6 +50,7 @@ int write_arguments(const Image& image) {
 /// The path of that file, which stays open until the process ends.
 const char* path_of_arguments(Image& image) {
   SelfState& self = image.libc().self;
+  const signals::NoHandlers handlers_wait;  // open() comes here
   const std::scoped_lock lock(self.lock);
   if (self.arguments[0] == '\0') {
     const int file = write_arguments(image);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "image/fork_locks.h"
 #include "image/snapshot.h"
 #include "image/variables.h"
 
@@ -58,7 +59,7 @@ class Program {
   const Object* definer_of(const char* name, const Object& user, std::uintptr_t* address) const;
 
   std::array<std::uintptr_t, kVariables> variable_places_{};
-  mutable std::mutex lock_;
+  mutable ForkMutex lock_;
   mutable std::map<std::int32_t, Rebinding> rebindings_;  // by object number
 };
 

@@ -15,6 +15,7 @@
 
 #include "base/status.h"
 #include "fiber/identity.h"
+#include "image/fork_locks.h"
 #include "image/instance.h"
 #include "image/libc_state.h"
 #include "image/output.h"
@@ -63,7 +64,7 @@ class Image {
 
   const Program* program = nullptr;
   /// Held while libraries are opened or closed; recursive, because constructors open libraries.
-  std::recursive_mutex lock;
+  RecursiveRankMutex lock;
   /// In the order in which constructors ran.
   std::vector<Instance*> constructed;
   std::vector<Instance*> instances() const;
@@ -91,7 +92,7 @@ class Image {
   std::vector<std::unique_ptr<Instance>> instances_;  // by object number
   std::vector<std::ptrdiff_t> deltas_;
   std::vector<Instance*> with_tls_;
-  mutable std::mutex
+  mutable RankMutex
       tables_;  // guards the three above: `lock` may be held by a constructor that waits for a new thread
   Variables variables_;
   LibcState libc_;

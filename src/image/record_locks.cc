@@ -16,14 +16,16 @@
 #include <memory>
 #include <mutex>
 #include <new>
-#include <vector>
 
 #include "fiber/exploration.h"
 #include "fiber/fiber.h"
 #include "fiber/kernel_state.h"
+#include "image/fork_locks.h"
 #include "image/lock_ranges.h"
+#include "image/mapped_heap.h"
 #include "image/process_ids.h"
 #include "image/rank_image.h"
+#include "image/signal_state.h"
 #include "image/standard.h"
 #include "image/symbols.h"
 
@@ -32,6 +34,10 @@ namespace {
 
 /// A file in which a rank has, or has had, locks.
 struct File {
+  // In a handler malloc() may not be called.
+  static void* operator new(std::size_t bytes) { return MappedHeap<Tables>::take(bytes); }
+  static void operator delete(void* file, std::size_t bytes) { MappedHeap<Tables>::give(file, bytes); }
+
   Image* owner;
   dev_t device;
   ino_t number;
@@ -50,14 +56,20 @@ struct Waiting {
 };
 
 std::atomic<bool> begun{false};
-std::mutex lock_of_files;
-std::vector<std::unique_ptr<File>>& files() {
-  static auto& all = *new std::vector<std::unique_ptr<File>>;
+/// Guards the two tables below and the memory of both. Any rank, in handlers as well: see Held.
+constinit ForkMutex lock_of_files;
+using Files = MappedVector<std::unique_ptr<File>, Tables>;
+using Images = MappedVector<const Image*, Tables>;
+
+// Never destroyed; their memory is not malloc()'s.
+Files& files() {
+  static auto& all = *new (MappedHeap<Tables>::take(sizeof(Files))) Files;
   return all;
 }
 
-std::vector<const Waiting*>& waiting() {
-  static auto& all = *new std::vector<const Waiting*>;
+MappedVector<const Waiting*, Tables>& waiting() {
+  using All = MappedVector<const Waiting*, Tables>;
+  static auto& all = *new (MappedHeap<Tables>::take(sizeof(All))) All;
   return all;
 }
 
@@ -168,10 +180,12 @@ class Use {
     ++file_->users;
     descriptor_ = file_->description;
   }
-  ~Use() {
+  ~Use() { end(); }
+  void end() {
     if (file_ == nullptr) return;
     const Held held;
     if (--file_->users == 0 && file_->gone) remove(*file_);
+    file_ = nullptr;
   }
   Use(const Use&) = delete;
   Use& operator=(const Use&) = delete;
@@ -212,18 +226,26 @@ bool make_absolute(int descriptor, struct flock& lock) {
 
 /// Calls `attempt` until it does not fail with EAGAIN or EWOULDBLOCK. The holder of the lock may be a rank
 /// that needs this worker. It gets the worker at once, and not only when the monitor finds that the worker is
-/// blocked in the kernel. A long wait is left to the kernel, where signals interrupt it.
+/// blocked in the kernel. A long wait is left to the kernel. A handler that ends system calls ends the wait,
+/// here as there.
 template <typename Attempt, typename Wait>
 int wait_until_free(Attempt attempt, Wait wait_in_kernel) {
   using namespace std::chrono_literals;
   if (fiber::rank_fiber() == nullptr) return wait_in_kernel();
   constexpr auto kLongestPause = 1000us;
   constexpr auto kMost = 20ms;
+  signals::Thread& self = signals::mine();
+  const std::uint64_t interrupted = self.interrupted;
   auto pause = 10us;
   const auto begin = fiber::now();
   while (fiber::exploration::is_on || fiber::now() - begin < kMost) {
     const int result = attempt();
     if (result == 0 || errno != EAGAIN) return result;
+    (void)signals::attend(self);  // in the pauses below, no handler runs
+    if (self.interrupted != interrupted) {
+      errno = EINTR;
+      return -1;
+    }
     if (fiber::yield_to_all()) continue;
     fiber::sleep_until(fiber::now() + pause);
     pause = std::min<std::chrono::microseconds>(2 * pause, kLongestPause);
@@ -233,7 +255,7 @@ int wait_until_free(Attempt attempt, Wait wait_in_kernel) {
 
 /// Whether `owner` waits, directly or by way of other ranks of this process, for a lock that `target` has.
 /// The tables are locked.
-bool leads_to(const Image* target, const Waiting& wish, std::vector<const Image*>& seen) {
+bool leads_to(const Image* target, const Waiting& wish, Images& seen) {
   for (const std::unique_ptr<File>& file : files()) {
     const Image* const holder = file->owner;
     if (holder == wish.owner || file->number != wish.number || file->device != wish.device ||
@@ -248,19 +270,28 @@ bool leads_to(const Image* target, const Waiting& wish, std::vector<const Image*
   return false;
 }
 
+class Wait;
+/// The wait of the calling thread, which a handler may leave by siglongjmp().
+constinit thread_local Wait* own_wait = nullptr;
+
 /// While one lives, the calling rank waits for a lock.
 class Wait {
  public:
-  Wait(const File& file, const struct flock& wanted)
-      : waiting_{file.owner, file.device, file.number, Range::of(wanted)} {
+  Wait(Use& use, const File& file, const struct flock& wanted)
+      : use_(use), waiting_{file.owner, file.device, file.number, Range::of(wanted)} {
+    own_wait = this;
     const Held held;
-    std::vector<const Image*> seen;
+    Images seen;  // freed before the lock is
     is_for_ever_ = leads_to(file.owner, waiting_, seen);
     waiting().push_back(&waiting_);
   }
   ~Wait() {
-    const Held held;
-    std::erase(waiting(), &waiting_);
+    if (own_wait == this) end();
+  }
+  /// The thread leaves the wait, and the functions around it, without their destructors.
+  void leave() {
+    end();
+    use_.end();
   }
   Wait(const Wait&) = delete;
   Wait& operator=(const Wait&) = delete;
@@ -268,6 +299,13 @@ class Wait {
   bool is_for_ever() const { return is_for_ever_; }
 
  private:
+  void end() {
+    own_wait = nullptr;
+    const Held held;
+    std::erase(waiting(), &waiting_);
+  }
+
+  Use& use_;
   Waiting waiting_;
   bool is_for_ever_ = false;
 };
@@ -285,9 +323,9 @@ int set_description(int descriptor, struct flock& wanted, bool waits) {
 }
 
 /// Waits for a lock: 0, or -1 with errno; EDEADLK if it would wait for ever.
-int wait_for(const Use& use, struct flock& wanted) {
+int wait_for(Use& use, struct flock& wanted) {
   if (use.file() == nullptr) return set_description(use.descriptor(), wanted, true);
-  const Wait wait(*use.file(), wanted);
+  const Wait wait(use, *use.file(), wanted);
   if (!wait.is_for_ever()) return set_description(use.descriptor(), wanted, true);
   errno = EDEADLK;
   return -1;
@@ -324,7 +362,7 @@ int set(int descriptor, struct flock wanted, bool waits) {
     return -1;
   }
   if (!make_absolute(descriptor, wanted)) return -1;
-  const Use use(descriptor, mode, wanted.l_type != F_UNLCK);
+  Use use(descriptor, mode, wanted.l_type != F_UNLCK);
   if (wanted.l_type == F_UNLCK) use.note(wanted);
   int result = set_description(use.descriptor(), wanted, false);
   if (result != 0 && errno == EAGAIN && waits) result = wait_for(use, wanted);
@@ -353,6 +391,10 @@ int wait_for_description(int descriptor, struct flock wanted) {
 int wait_for_file(int descriptor, int operation) {
   return wait_until_free([&] { return file_lock(descriptor, operation | LOCK_NB); },
                          [&] { return file_lock(descriptor, operation); });
+}
+
+void leave_by_jump() noexcept {
+  if (own_wait != nullptr) own_wait->leave();
 }
 
 bool has_any() {
@@ -384,18 +426,13 @@ void before_close_range(unsigned first, unsigned last) {
 void release_all(Image& image) {
   if (image.libc().locked_files.load(std::memory_order_relaxed) == 0 || !are_kept()) return;
   const Held held;
-  std::vector<File*> mine;
+  MappedVector<File*, Tables> mine;
   for (const std::unique_ptr<File>& file : files())
     if (file->owner == &image && !file->gone) mine.push_back(file.get());
   for (File* file : mine) give_up(*file);
 }
 
-void hold() { lock_of_files.lock(); }
-
-void let_go() { lock_of_files.unlock(); }
-
-void let_go_in_child() {
-  lock_of_files.unlock();
+void forget_after_fork() {
   // The parent has the descriptions, too, and keeps its locks.
   for (const std::unique_ptr<File>& file : files()) syscall(SYS_close, file->description);
   current_image().libc().locked_files.store(0, std::memory_order_relaxed);  // relaxed: the only thread

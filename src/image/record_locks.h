@@ -35,6 +35,9 @@ int get(int descriptor, struct flock& lock);
 int wait_for_description(int descriptor, struct flock wanted);
 int wait_for_file(int descriptor, int operation);
 
+/// Called before longjmp() and siglongjmp(): if the calling thread waits for a lock, a handler leaves that wait.
+void leave_by_jump() noexcept;
+
 /// Whether the calling rank may have locks.
 bool has_any();
 
@@ -44,10 +47,8 @@ void before_close(int descriptor);
 void before_close_range(unsigned first, unsigned last);
 void release_all(Image& image);
 
-/// For use around fork().
-void hold();
-void let_go();
-void let_go_in_child();
+/// In the child of a fork(): it has none of its parent's locks.
+void forget_after_fork();
 
 }  // namespace locks
 }  // namespace clump::image

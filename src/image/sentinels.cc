@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "image/facade.h"
+#include "image/fork_locks.h"
 #include "image/own_calls.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
@@ -104,7 +105,7 @@ bool add_own_sentinels(const link_map& object, Image& image) {
   const link_map* const library = is_bound_by_linker(object) ? fortran_of(object) : nullptr;
   void* const others = library != nullptr ? variable_of_library(*library, kOthersName) : nullptr;
   if (others == nullptr) return false;
-  static constinit std::mutex one_at_a_time;  // threads of a rank, too, open libraries
+  static constinit ForkMutex one_at_a_time;  // threads of a rank, too, open libraries
   const std::scoped_lock lock(one_at_a_time);
   bool has_some = false;
   for (auto* one = static_cast<const Sentinel*>(variable_of_library(*library, kTableName));

@@ -74,12 +74,15 @@ void run(Thread& self, siginfo_t& info, const Action& action, Set before, void* 
   const Set given = to_set(context.uc_sigmask);
   if (during != before) set_blocked(self, during);
   ++self.handled;
+  if ((action.flags & SA_RESTART) == 0) ++self.interrupted;
+  ++self.in_handlers;
   // A handler with a single argument ignores the others.
   const auto handler = reinterpret_cast<Handler>(reinterpret_cast<void*>(action.handler));
   if (void* const stack = stack_for(action, fault))
     clump_call_on_stack(number, &info, &context, handler, stack);
   else
     handler(number, &info, &context);
+  --self.in_handlers;
   const Set wanted = to_set(context.uc_sigmask);
   const Set after = wanted == given ? before : wanted;
   if (after != self.blocked.load(std::memory_order_relaxed)) set_blocked(self, after);
@@ -264,7 +267,7 @@ void on_attention(int, siginfo_t* info, void* context) {
     on_timer(*info);
   } else if (is_forwarded(*info)) {
     come_from_rank(*info);
-  } else if (self.rank != nullptr && !fiber::in_section() && !self.looks.load(std::memory_order_relaxed)) {
+  } else if (may_run_handlers(self)) {
     if (attend(self, context)) keep_signal_stack(context);
   }
   errno = error;
@@ -272,15 +275,21 @@ void on_attention(int, siginfo_t* info, void* context) {
 
 namespace {
 
+/// Whether the thread may hold a lock that a handler needs: it has caused a fault in code of Clump's.
+bool is_inside_clump() {
+  // relaxed: the thread's own
+  return fiber::in_section() || mine_as_it_is().no_handlers.load(std::memory_order_relaxed) != 0;
+}
+
 /// The thread has accessed memory that another rank has protected, or that its own rank has while the thread
-/// is in a section: a rank that notes in a handler which pages are written (mprotect()) lets the access go
+/// is inside Clump: a rank that notes in a handler which pages are written (mprotect()) lets the access go
 /// on. The owner's handler runs on the thread's signal stack, and what it calls is done for the owner.
 bool handle_for_owner(int number, siginfo_t* info, void* context) {
   if (number != SIGSEGV || info->si_code != SEGV_ACCERR) return false;
   fiber::Identity* const self = fiber::detail::current_identity;
   fiber::Identity* owner = memory_owner(info->si_addr);
   if (owner == nullptr && self == nullptr && rank_count() == 1) owner = runtime().rank(0);
-  if (owner == nullptr || (owner == self && !fiber::in_section())) return false;
+  if (owner == nullptr || (owner == self && !is_inside_clump())) return false;
   Action action;
   {
     const Guard guard;
@@ -300,7 +309,7 @@ bool handle_for_owner(int number, siginfo_t* info, void* context) {
 
 bool take_fault(int number, siginfo_t* info, void* context, bool overflow) {
   if (is_on() && !overflow && handle_for_owner(number, info, context)) return true;
-  if (!is_on() || fiber::in_section()) return false;
+  if (!is_on() || is_inside_clump()) return false;
   const bool own = is_of_caller(*info);
   if (info->si_code <= 0 && !own) {
     come_from_outside(*info);

@@ -123,6 +123,24 @@ void forget(Table& table, int number) {
   }
 }
 
+int pending_for_exec(const Thread& thread, siginfo_t (&into)[kMostPending]) {
+  if (thread.rank == nullptr) return 0;
+  const Guard guard;
+  const Table* const table = state_of(*thread.rank).table;
+  if (table == nullptr) return 0;
+  int count = 0;
+  for (std::uint64_t last = 0;;) {
+    const Pending* next = nullptr;
+    for (const Pending& place : table->places) {
+      if (place.number == 0 || place.order <= last || (place.to != nullptr && place.to != &thread)) continue;
+      if (next == nullptr || place.order < next->order) next = &place;
+    }
+    if (next == nullptr) return count;
+    into[count++] = next->info;
+    last = next->order;
+  }
+}
+
 Set pending_of(const Thread& thread) {
   // acquire: pairs with the release in note().
   const Table* const table = state_of(*thread.rank).table;

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 #include <utility>
 
 #include "base/mutex.h"
@@ -32,9 +31,6 @@ constinit int table_count = 0;
 /// The actions that the process began with.
 struct sigaction beginning[kSignals + 1];
 constinit Set claimed = 0;
-/// What a WithIgnoredOfRank makes the kernel ignore. `starting` guards that there is one at a time.
-constinit Set ignored_for_now = 0;
-constinit std::mutex starting;
 
 constinit thread_local Thread own;
 
@@ -109,19 +105,59 @@ std::chrono::nanoseconds time_of(const Thread& thread) {
 
 }  // namespace
 
-Guard::Guard() {
+bool may_be_in_handler() noexcept { return own.in_handlers != 0; }
+
+Set block_all() noexcept {
   constexpr Set kAll = ~kFaults;
+  Set before = 0;
   const int error = errno;
-  ::syscall(SYS_rt_sigprocmask, SIG_BLOCK, &kAll, &before_, sizeof before_);
+  ::syscall(SYS_rt_sigprocmask, SIG_BLOCK, &kAll, &before, sizeof before);
   errno = error;
-  lock.lock();
+  return before;
 }
+
+void set_kernel_mask(Set blocked) noexcept {
+  const int error = errno;
+  ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &blocked, nullptr, sizeof blocked);
+  errno = error;
+}
+
+Guard::Guard() : before_(block_all()) { lock.lock(); }
 
 Guard::~Guard() noexcept(false) {
   lock.unlock();
-  const int error = errno;
-  ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before_, nullptr, sizeof before_);
-  errno = error;
+  set_kernel_mask(before_);
+}
+
+// Of a thread that is not in its rank's list, Clump runs no handlers.
+NoHandlers::NoHandlers() noexcept : self_(is_on() && own.rank != nullptr ? &own : nullptr) {
+  if (self_ == nullptr) {
+    before_ = block_all();
+    return;
+  }
+  // relaxed: only the thread itself looks, in a handler
+  self_->no_handlers.store(self_->no_handlers.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+NoHandlers::~NoHandlers() {
+  if (self_ == nullptr) {
+    set_kernel_mask(before_);
+    return;
+  }
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  const int left = self_->no_handlers.load(std::memory_order_relaxed) - 1;
+  self_->no_handlers.store(left, std::memory_order_relaxed);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (left != 0 || self_->rank == nullptr) return;
+  const bool any = (pending_of(*self_) & ~self_->blocked.load(std::memory_order_relaxed)) != 0;
+  if (any && may_run_handlers(*self_)) attend(*self_);
+}
+
+bool may_run_handlers(const Thread& self) noexcept {
+  // relaxed: the thread's own
+  return self.rank != nullptr && self.no_handlers.load(std::memory_order_relaxed) == 0 &&
+         !fiber::in_section() && !self.looks.load(std::memory_order_relaxed);
 }
 
 Thread& mine_as_it_is() { return own; }
@@ -248,19 +284,19 @@ void end_thread() noexcept {
     if (place.to == &own) place = {};
 }
 
-void become_process() noexcept {
-  if (!is_on()) return;
+void become_process(Set blocked) noexcept {
+  if (!is_on()) return set_kernel_mask(blocked);
   on.store(false, std::memory_order_relaxed);
+  lock.unlock();  // a thread that is not here may have had it
   fiber::Identity* const rank = fiber::identity();
-  if (rank == nullptr) return;
+  if (rank == nullptr) return set_kernel_mask(blocked);
   for (int number = 1; number <= kHighest; ++number) {
     if (!is_valid(number) || number == SIGKILL || number == SIGSTOP) continue;
     if ((claimed & bit_of(number)) == 0) continue;
     const struct sigaction action = to_sigaction(action_of(*rank, number));
     kernel_action(number, &action, nullptr);
   }
-  const Set blocked = own.rank != nullptr ? own.blocked.load(std::memory_order_relaxed) : 0;
-  if (own.rank != nullptr) ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &blocked, nullptr, sizeof blocked);
+  set_kernel_mask(own.rank != nullptr ? own.blocked.load(std::memory_order_relaxed) : blocked);
 }
 
 int kernel_action(int number, const struct sigaction* wanted, struct sigaction* before) noexcept {
@@ -282,7 +318,7 @@ void update_kernel(int number) {
   if ((bit & kFaults) != 0) {
     action.sa_sigaction = runtime_.on_fault;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-  } else if (all.all_ignore || (ignored_for_now & bit) != 0) {
+  } else if (all.all_ignore) {
     action.sa_handler = SIG_IGN;
   } else {
     action.sa_sigaction = on_signal;
@@ -306,30 +342,31 @@ void claim(Set numbers) {
   }
 }
 
-// One at a time: otherwise a program that another rank starts meanwhile would inherit it. The fiber is not
-// switched between constructor and destructor.
-WithIgnoredOfRank::WithIgnoredOfRank() noexcept {
-  if (!is_ours()) return;
-  starting.lock();
-  const Guard guard;
+void ignore_for_exec() noexcept {
+  const fiber::Identity* const rank = fiber::identity();
+  if (!is_on() || rank == nullptr || base::process_id() == process) return;
+  struct sigaction ignore {};
+  ignore.sa_handler = SIG_IGN;
   for (int number = 1; number <= kHighest; ++number) {
-    if ((claimed & ~kFaults & bit_of(number)) == 0) continue;
-    if (action_of(*fiber::identity(), number).handler != SIG_IGN) continue;
-    ignored_ |= bit_of(number);
-    ignored_for_now |= bit_of(number);
-    update_kernel(number);
+    if ((claimed & ~kFaults & bit_of(number)) == 0 || action_of(*rank, number).handler != SIG_IGN) continue;
+    struct sigaction now {};
+    kernel_action(number, nullptr, &now);
+    if ((now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == on_signal)
+      kernel_action(number, &ignore, nullptr);
   }
 }
 
-WithIgnoredOfRank::~WithIgnoredOfRank() {
-  if (!is_ours()) return;
-  {
-    const Guard guard;
-    ignored_for_now = 0;
-    for (int number = 1; number <= kHighest; ++number)
-      if ((ignored_ & bit_of(number)) != 0) update_kernel(number);
+Set ignored_by_rank() noexcept {
+  if (!is_ours()) return 0;
+  Set ignored = 0;
+  const Guard guard;
+  for (int number = 1; number <= kHighest; ++number) {
+    if ((claimed & bit_of(number)) == 0 || action_of(*fiber::identity(), number).handler != SIG_IGN) continue;
+    struct sigaction now {};
+    kernel_action(number, nullptr, &now);
+    if (now.sa_handler != SIG_IGN) ignored |= bit_of(number);
   }
-  starting.unlock();
+  return ignored;
 }
 
 void pass_on_to(pid_t successor) {

@@ -70,11 +70,15 @@ struct Thread {
   /// Whether it is in a wait that signals end, and looks for them itself: then nothing else runs handlers
   /// there.
   std::atomic<bool> looks{false};
+  /// How many NoHandlers the thread has. It is the only one that changes this.
+  std::atomic<int> no_handlers{0};
   /// Not null: the rank has changed its directory, and the thread has to take the change over.
   /// thread_directory.h
   std::atomic<const SignalState*> directory{nullptr};
   const fiber::ProcessorTime* processor_time = nullptr;  ///< a fiber's
   std::uint64_t handled = 0;                             ///< how many handlers have begun
+  std::uint64_t interrupted = 0;                         ///< of these, those that end system calls
+  int in_handlers = 0;     ///< handlers that have not returned: also those that were left by siglongjmp()
   bool has_ended = false;  ///< end_thread() was called: what the thread still does is not in the list
   stack_t stack{nullptr, SS_DISABLE, 0};  ///< what a fiber has set with sigaltstack()
 };
@@ -181,6 +185,9 @@ int take(Thread& thread, Set wanted, siginfo_t& info);
 void forget(Table& table, int number);
 /// If the signal of this timer is still pending, counts one more expiry for it. False: it is not pending.
 bool count_overrun(const fiber::Identity& rank, const Thread* to, const siginfo_t& info);
+/// Notes the signals that exec() by this thread leaves pending, the oldest first; returns how many there are.
+/// Takes the Guard.
+int pending_for_exec(const Thread& thread, siginfo_t (&into)[kMostPending]);
 /// The signals that are pending for the thread, or for any thread of its rank. Also without the Guard.
 Set pending_of(const Thread& thread);
 
@@ -189,6 +196,8 @@ Set pending_of(const Thread& thread);
 /// Runs the handlers of signals that are pending for the calling thread and not blocked. `context`: as the
 /// kernel has passed it to a handler; null: the caller's. True if a handler has run.
 bool attend(Thread& self, void* context = nullptr);
+/// Whether the calling thread, which may be anywhere, may run handlers now.
+bool may_run_handlers(const Thread& self) noexcept;
 /// Leaves a signal and makes a thread handle it: the calling thread, if it may. 0, or EAGAIN.
 int direct(const fiber::Identity& rank, Thread* to, const siginfo_t& info);
 /// The same from any thread, also in a handler. `here`: the calling thread may handle it.

@@ -54,21 +54,39 @@ void begin_main_thread();
 void begin_thread();
 /// Called by a thread when it ends.
 void end_thread() noexcept;
-/// Called in the child of a fork(): sets in the kernel what the rank had. Async-signal-safe.
-void become_process() noexcept;
+/// Whether the calling thread may be in a handler, and so in the middle of any function.
+bool may_be_in_handler() noexcept;
+/// Called in the child of a fork(): sets in the kernel what the rank had. `blocked`: what the kernel blocked
+/// for the calling thread before fork(). Async-signal-safe.
+void become_process(Set blocked) noexcept;
 
-/// While one lives, the kernel ignores what the calling rank ignores, so that a program that it starts by
-/// posix_spawn() inherits that. Such a signal to another rank of the process may be lost in that moment.
-class WithIgnoredOfRank {
+struct Thread;
+/// While one lives, no handler of the calling thread runs: the handlers of signals that come meanwhile run
+/// when the last one ends. For locks that functions take which a handler may call. The thread must not be
+/// switched from its kernel thread meanwhile. Costs two plain memory accesses where Clump runs the thread's
+/// handlers.
+class NoHandlers {
  public:
-  WithIgnoredOfRank() noexcept;
-  ~WithIgnoredOfRank();
-  WithIgnoredOfRank(const WithIgnoredOfRank&) = delete;
-  WithIgnoredOfRank& operator=(const WithIgnoredOfRank&) = delete;
+  NoHandlers() noexcept;
+  ~NoHandlers();
+  NoHandlers(const NoHandlers&) = delete;
+  NoHandlers& operator=(const NoHandlers&) = delete;
 
  private:
-  Set ignored_ = 0;
+  Thread* self_;    ///< null: the kernel runs them, and blocks all signals
+  Set before_ = 0;  ///< what the kernel blocked then
 };
+/// Blocks all signals of the calling thread but faults, in the kernel; returns what was blocked.
+Set block_all() noexcept;
+void set_kernel_mask(Set blocked) noexcept;
+
+/// Called in a child that has its parent's memory, before it executes a program: makes the kernel ignore what
+/// the rank ignores, unless the child has set another action. Elsewhere it does nothing. Async-signal-safe.
+void ignore_for_exec() noexcept;
+
+/// The signals that the calling rank ignores and the kernel does not. A program that the rank starts ignores
+/// them.
+Set ignored_by_rank() noexcept;
 
 /// From now on signals for the calling rank from outside of the process go to `successor`, which runs in the
 /// rank's place.

@@ -122,6 +122,11 @@ class ChildActions {
   int lifted_[3] = {-1, -1, -1};  ///< descriptors that live as long as this
 };
 
+/// glibc keeps the actions in an array of structures that are not public. They have always had this size.
+inline constexpr std::size_t kFileActionBytes = 32;
+/// Whether two kinds of actions have the layout that is expected: the kind, and at byte 8 what it needs.
+bool knows_layout_of_actions();
+
 /// The descriptor that `path` names, if it is one of the three (as for /dev/stdout); -1 otherwise.
 int named_by(const char* path);
 

@@ -13,29 +13,8 @@
 namespace clump::image::standard {
 namespace {
 
-/// glibc keeps the actions in an array of structures that are not public. They have always had this size.
-constexpr std::size_t kActionBytes = 32;
-
 const char* bytes_of(const posix_spawn_file_actions_t& actions) {
   return reinterpret_cast<const char*>(actions.__actions);
-}
-
-/// Whether two kinds of actions have the expected layout.
-bool know_layout() {
-  static const bool known = [] {
-    posix_spawn_file_actions_t probe;
-    if (posix_spawn_file_actions_init(&probe) != 0) return false;
-    posix_spawn_file_actions_adddup2(&probe, 3, 4);
-    posix_spawn_file_actions_adddup2(&probe, 5, 6);
-    const int expected[] = {3, 4, 5, 6};
-    int found[4];
-    std::memcpy(found, bytes_of(probe) + 8, 2 * sizeof(int));
-    std::memcpy(found + 2, bytes_of(probe) + kActionBytes + 8, 2 * sizeof(int));
-    const bool same_kind = std::memcmp(bytes_of(probe), bytes_of(probe) + kActionBytes, sizeof(int)) == 0;
-    posix_spawn_file_actions_destroy(&probe);
-    return same_kind && std::memcmp(found, expected, sizeof found) == 0;
-  }();
-  return known;
 }
 
 constexpr int kOutOfTheWay = 200;  // as in standard.cc
@@ -53,6 +32,23 @@ std::vector<int> numbers_of_others() {
 }
 
 }  // namespace
+
+bool knows_layout_of_actions() {
+  static const bool known = [] {
+    posix_spawn_file_actions_t probe;
+    if (posix_spawn_file_actions_init(&probe) != 0) return false;
+    posix_spawn_file_actions_adddup2(&probe, 3, 4);
+    posix_spawn_file_actions_adddup2(&probe, 5, 6);
+    const int expected[] = {3, 4, 5, 6};
+    int found[4];
+    std::memcpy(found, bytes_of(probe) + 8, 2 * sizeof(int));
+    std::memcpy(found + 2, bytes_of(probe) + kFileActionBytes + 8, 2 * sizeof(int));
+    const bool same_kind = std::memcmp(bytes_of(probe), bytes_of(probe) + kFileActionBytes, sizeof(int)) == 0;
+    posix_spawn_file_actions_destroy(&probe);
+    return same_kind && std::memcmp(found, expected, sizeof found) == 0;
+  }();
+  return known;
+}
 
 ChildActions::ChildActions(const posix_spawn_file_actions_t* user) : user_(user) {
   if (!captured() || in_child()) return;
@@ -87,7 +83,7 @@ void ChildActions::bring_home() {
 
 /// Appends the user's actions. They may use 0, 1 and 2, which are the rank's by then.
 void ChildActions::append_users() {
-  if (!know_layout()) {
+  if (!knows_layout_of_actions()) {
     error_ = ENOSYS;
     return;
   }
@@ -95,8 +91,8 @@ void ChildActions::append_users() {
   for (int i = 0; i < user_->__used && error_ == 0; ++i)
     error_ = posix_spawn_file_actions_addclose(&own_, 0);  // makes room for an action
   if (error_ != 0) return;
-  std::memcpy(reinterpret_cast<char*>(own_.__actions) + static_cast<std::size_t>(ours) * kActionBytes,
-              bytes_of(*user_), static_cast<std::size_t>(user_->__used) * kActionBytes);
+  std::memcpy(reinterpret_cast<char*>(own_.__actions) + static_cast<std::size_t>(ours) * kFileActionBytes,
+              bytes_of(*user_), static_cast<std::size_t>(user_->__used) * kFileActionBytes);
 }
 
 ChildActions::~ChildActions() {

@@ -21,6 +21,7 @@
 #include "image/personality.h"
 #include "image/rank_image.h"
 #include "image/signals.h"
+#include "image/spawn.h"
 #include "image/standard.h"
 #include "image/symbols.h"
 
@@ -96,9 +97,6 @@ std::vector<char*> with_variables(char* const* environment, const Passport& pass
 /// error number.
 int start(const char* path, char* const* arguments, char* const* environment, const Passport& passport,
           posix_spawn_file_actions_t& actions, pid_t& child) {
-  static constinit Hidden<int(pid_t*, const char*, const posix_spawn_file_actions_t*,
-                              const posix_spawnattr_t*, char* const*, char* const*)>
-      real{"posix_spawn"};
   for (const int descriptor : passport.descriptors)
     posix_spawn_file_actions_adddup2(&actions, descriptor, descriptor);  // this takes close-on-exec away
   const standard::ChildActions all_actions(&actions);
@@ -106,8 +104,11 @@ int start(const char* path, char* const* arguments, char* const* environment, co
   const std::vector<char*> all = with_variables(environment, passport);
   const WithCoresOfFiber wide;
   const WithPersonalityOfFiber same;
-  const signals::WithIgnoredOfRank ignored;
-  return real(&child, path, all_actions.get(), nullptr, arguments, all.data());
+  KeptByExec kept;
+  for (const __itimer_which_t which : {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF})
+    (void)getitimer(which, &kept.timers[which]);
+  kept.count = signals::pending_for_exec(signals::mine(), kept.pending);
+  return spawn_for_rank(&child, {path, all_actions.get(), nullptr, arguments, all.data(), &kept});
 }
 
 /// Waits for the end of the successor and returns its status. Processes that it has left may go on, but their

@@ -123,6 +123,21 @@ TEST(KeptBlocks, AreTwoAndComeBack) {
   });
 }
 
+TEST(KeptBlocks, GoBackWithTheRank) {
+  as_rank(2, [] {
+    EXPECT_TRUE(kept::keep(kept::take()));
+    void* const lives = mi_malloc(100);
+    clump_malloc_end();
+    EXPECT_EQ(kept::mine.all[0], nullptr);
+    EXPECT_EQ(kept::mine.all[1], nullptr);
+    void* const late = kept::take();  // what runs after the end of the rank may allocate still
+    ASSERT_NE(late, nullptr);
+    EXPECT_FALSE(kept::keep(late));
+    mi_free(late);
+    mi_free(lives);
+  });
+}
+
 TEST(KeptBlocks, AreNoOthers) {
   as_rank(1, [] {
     for (const std::size_t bytes : {1 * kMiB, 20 * kMiB, 48 * kMiB}) {

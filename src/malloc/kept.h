@@ -40,6 +40,13 @@ inline bool fits(std::size_t bytes) { return bytes > kLeast && bytes <= kMost; }
   return made;
 }
 
+/// Frees what the calling thread keeps, and keeps nothing from now on.
+inline void give_up() {
+  mine.wanted = false;
+  for (void*& block : mine.all)
+    if (block != nullptr) mi_free(std::exchange(block, nullptr));
+}
+
 /// Also true for a few others.
 inline bool may_be_one(const void* block) {
   return reinterpret_cast<std::uintptr_t>(block) % kSegment == place.load(std::memory_order_relaxed) &&

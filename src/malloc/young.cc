@@ -43,6 +43,12 @@ void clump_malloc_prepare(std::size_t ranks) {
   bytes = all;
 }
 
+void clump_malloc_end() {
+  clump::kept::give_up();
+  mi_collect(true);
+  mi_thread_done();
+}
+
 void clump_malloc_begin(std::size_t rank) {
   clump::kept::mine.wanted = true;
   if ((rank + 1) * kChunk > bytes) return;

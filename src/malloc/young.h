@@ -54,4 +54,7 @@ extern "C" {
 __attribute__((visibility("default"))) void clump_malloc_prepare(std::size_t ranks);
 /// The calling thread is the main thread of a rank; ranks are numbered from 0. By libclump_host.so.
 __attribute__((visibility("default"))) void clump_malloc_begin(std::size_t rank);
+/// The calling thread, which may be in no function of malloc()'s, allocates little from now on: memory that
+/// it has freed goes back to the kernel, and what is left of its heap to other threads. By libclump_host.so.
+__attribute__((visibility("default"))) void clump_malloc_end();
 }

@@ -143,6 +143,8 @@ TEST(Job, NamesFilesForOutput) {
   EXPECT_EQ(job.output_file(3, 1), "/a/h0/rank.3.out");
   EXPECT_EQ(job.output_file(11, 1), "/a/h1/rank.11.out");
   EXPECT_EQ(job.output_file(11, 2), "/a/100%/1111");
+  job.node = 1;
+  EXPECT_EQ(job.output_file(12, 1), "/a/h1/rank.12.out") << "a rank that joins";
   job.output.files = {};
   EXPECT_EQ(job.output_file(3, 2), "");
 }

@@ -131,7 +131,7 @@ class Ending(cluster.Case):
             self.assertIn(line, ("ready\n", "\n"))
             ready += line == "ready\n"
         for time_of_it in range(times):
-            time.sleep(0.3 * time_of_it)
+            time.sleep(1.3 * time_of_it)  # within a second it is the same request
             job.send_signal(signal.SIGINT)
         out, errors = tool.end_of(job, limit=MOST)
         self.assertEqual(job.returncode, 128 + signal.SIGINT, errors)

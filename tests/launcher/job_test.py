@@ -1,6 +1,7 @@
 """A job of MPI ranks in one process: what each rank sees, its output, and that nothing is left behind."""
 
 import os
+import pathlib
 import signal
 import subprocess
 import tempfile
@@ -128,6 +129,33 @@ class NothingIsLeft(tool.Case):
         self.assertEqual(job.wait(timeout=tool.HANGS), 137)
         self.assert_all_end(said.values())
         job.stdout.close()
+
+
+class Order(tool.Case):
+    """The first failure is told, also if another process has failed before the supervisor looks."""
+
+    @staticmethod
+    def children(process):
+        return [int(word) for word in pathlib.Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+    def test_of_failures(self):
+        with subprocess.Popen([str(tool.TOOLS / "mpiexec"), "--ranks", "processes", "-n", "3", "sh", "-c", "echo up; exec sleep 100"],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as job:
+            for _ in range(3):
+                self.assertEqual(job.stdout.readline(), "up\n")
+            [supervisor] = self.children(job.pid)
+            ranks = self.children(supervisor)
+            os.kill(supervisor, signal.SIGSTOP)
+            for rank, number in ((2, signal.SIGUSR1), (0, signal.SIGSEGV), (1, signal.SIGBUS)):
+                os.kill(ranks[rank], number)
+                deadline = time.monotonic() + tool.HANGS
+                while is_running(str(ranks[rank])):
+                    self.assertLess(time.monotonic(), deadline)
+                    time.sleep(0.001)
+            os.kill(supervisor, signal.SIGCONT)
+            _, err = tool.end_of(job)
+            self.assertEqual(job.returncode, 128 + signal.SIGUSR1)
+            self.assertIn("rank 2 of 3", err)
 
 
 if __name__ == "__main__":

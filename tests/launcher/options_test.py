@@ -41,6 +41,12 @@ class Options(tool.Case):
         self.assert_says(tool.run("-n", "many", "true"), 2, "'many' is not a whole number")
         self.assert_says(tool.run("-n", "2x", "true"), 2, "'2x' is not a whole number")
         self.assert_says(tool.run("-n", "99999999999999999999", "true"), 2, "too large")
+
+    def test_more_ranks_than_there_can_be(self):
+        part = ["-n", "16777216", "true", ":"]
+        self.assert_says(tool.run(*part, "-n", "1", "true"), 2, "16777217 ranks in all are too many: a job has at most 16777216")
+        self.assert_says(tool.run(*part * 128, "true"), 2, "too many")  # 2^31
+        self.assert_says(tool.run("--host", ",".join(f"h{n}" for n in range(128)), "--ppn", "16777216", "true"), 2, "2147483648 ranks in all are too many")
         self.assert_says(tool.run("-n"), 2, "-n needs a value")
 
     def test_no_program(self):
@@ -108,7 +114,7 @@ class Options(tool.Case):
         self.assertEqual(tool.run("--nooversubscribe", "-n", "1", "true").code, 0)
 
     def test_soft(self):
-        for soft, ranks in (("5", 5), ("1:4", 4), ("1:9:3", 4), ("2,3,9", 3), ("8:2:-2", 4), ("7:1:-2", 5), ("-3,0,2", 2), ("5:5", 5)):
+        for soft, ranks in (("5", 5), ("1:4", 4), ("1:9:3", 4), ("2,3,9", 3), ("8:2:-2", 4), ("7:1:-2", 5), ("-3,0,2", 2), ("5:5", 5), ("-2147483648:5:3", 4)):
             self.assertEqual(tool.run("-n", "5", "-soft", soft, "echo", "x").out, "x\n" * ranks, soft)
             self.assertEqual(tool.run("-soft", soft, "-n", "5", "echo", "x").out, "x\n" * ranks, soft)
         self.assert_says(tool.run("-n", "5", "-soft", "6:9", "true"), 2, "-soft 6:9: none of these is from 1 to 5")

@@ -54,6 +54,20 @@ class Files(tool.Case):
                 self.assertIn(f"[{rank}] rank {rank}\n", result.out)
         self.assertEqual(sorted(result.err.splitlines()), [f"[{rank}] an error" for rank in range(3)])
 
+    def test_of_ranks_that_join(self):
+        result = tool.run("-n", "1", "--output-dir", self.path, tool.program("spawn"))
+        self.assertEqual(result[:3], (0, "", ""))
+        as_processes = os.environ.get("CLUMP_RANKS") == "processes"
+        texts = {path.name: path.read_text() for path in self.path.iterdir()}
+        if as_processes:  # the children are a job of their own, whose output is that of the rank that has started it
+            self.assertEqual(sorted(texts["rank.0.out"].splitlines()), ["child", "child", "parent"])
+        else:
+            self.assertEqual(texts, {"rank.0.out": "parent\n", "rank.1.out": "child\n", "rank.2.out": "child\n",
+                                     **{f"rank.{rank}.err": "" for rank in range(3)}})
+        if not as_processes:
+            result = tool.run("-n", "1", "-outfile-pattern", self.path / "%h" / "%r" / "out", tool.program("spawn"))
+            self.assertEqual((result.code, result.out, (self.path / os.uname().nodename / "2" / "out").read_text()), (0, "", "child\n"))
+
     def test_other_launchers_names(self):
         tool.run("-n", "2", "-outfile-pattern", self.path / "o-%r-%h", "-errfile-pattern", self.path / "e-%r", PROGRAM)
         host = os.uname().nodename
@@ -153,6 +167,67 @@ class Soon(tool.Case):
         script = "import os; print(os.environ.get('PYTHONUNBUFFERED'))"
         self.assertEqual(tool.run(sys.executable, "-c", script, env={"PYTHONUNBUFFERED": ""}).out, "\n")
         self.assertEqual(tool.run(sys.executable, "-c", script).out, "1\n")
+
+
+class Prompts(tool.Case):
+    """The beginning of a line is shown when its rank waits for an answer."""
+
+    def ask(self, options, prompt, *words):
+        command = [str(tool.TOOLS / "mpiexec"), *options, *(words or ["-n", "2", tool.program("prompt")])]
+        # `options` say all.
+        environment = {name: value for name, value in os.environ.items() if name not in ("CLUMP_RANKS", "CLUMP_PER_PROCESS")}
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as job:
+            text = b""
+            while text != prompt:
+                if not select.select([job.stdout], [], [], tool.HANGS)[0]:
+                    job.kill()
+                    self.fail(f"no prompt: {text}")
+                more = os.read(job.stdout.fileno(), 100)
+                self.assertTrue(more, text)
+                text += more
+            out, _ = job.communicate(b"Anna\n")
+            self.assertEqual(job.returncode, 0)
+        return out
+
+    def test_of_programs_in_c(self):
+        for options in (["--ranks", "processes"], ["--per-process", "1"], []):
+            with self.subTest(options=options):
+                self.assertEqual(self.ask(options, b"name? "), b"hello Anna\n")
+        self.assertEqual(self.ask(["--ranks", "processes", "--tag-output"], b"[0] name? "), b"hello Anna\n")
+
+    def test_of_python(self):
+        script = "import sys; line = input('name? ') if sys.argv[1] == '0' else None; line and print('hello', line)"
+        words = ["-n", "1", sys.executable, "-c", script, "0", ":", "-n", "1", sys.executable, "-c", script, "1"]
+        self.assertEqual(self.ask([], b"name? ", *words), b"hello Anna\n")
+
+
+class Closed(tool.Case):
+    """A daemon, or a batch system, has closed stdin, stdout or stderr."""
+
+    def test_jobs(self):
+        for closed in (">&-", "<&- >&-", "<&- >&- 2>&-", "2>&-"):
+            with self.subTest(closed=closed):
+                command = f"exec {shlex.quote(str(tool.TOOLS / 'mpiexec'))} -n 2 {tool.in_shell('lines')} {closed}"
+                done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=tool.HANGS)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertEqual(done.stdout.count("\n"), 800 if closed == "2>&-" else 0)
+
+    def test_a_rank_without_mpiexec(self):
+        """No descriptor of MPI's gets the number of stdout."""
+        with subprocess.Popen(["sh", "-c", f"exec {tool.in_shell('early_lines')} 0 <&- >&-"]) as rank:
+            limit, named = time.monotonic() + tool.HANGS, {}
+            while len(named) < 2 and time.monotonic() < limit and rank.poll() is None:
+                time.sleep(0.01)
+                named = {number: os.readlink(path) for number in (0, 1) if os.path.lexists(path := f"/proc/{rank.pid}/fd/{number}")}
+                if "/dev/null" not in named.values():
+                    named = {}
+            rank.kill()
+        self.assertEqual(named, {0: "/dev/null", 1: "/dev/null"})
+
+    def test_tools(self):
+        for words in ("mpiexec --map -n 2", "clump info"):
+            done = subprocess.run(["sh", "-c", f"exec {shlex.quote(str(tool.BIN))}/{words} <&- >&-"], stderr=subprocess.PIPE, text=True)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 
 class Lost(tool.Case):

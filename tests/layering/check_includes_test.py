@@ -4,6 +4,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import check_blocking
 import check_environment
 import check_includes
 import check_maps
@@ -132,6 +133,31 @@ class CheckEnvironment(unittest.TestCase):
         self.assertEqual(self.problems("src/host/a.cc", '// getenv()\nbase::variable("environ"); base::environment(); environment_of(rank);\n'), [])
         self.assertEqual(self.problems("src/base/environment.cc", "std::getenv(name); environ;\n"), [])
         self.assertEqual(self.problems("src/image/libc_exec.cc", 'std::getenv("PATH")\n'), [])
+
+
+class CheckBlocking(unittest.TestCase):
+    def problems(self, text, allowed=None):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "tools" / "mpiexec" / "job" / "a.cc"
+            path.parent.mkdir(parents=True)
+            path.write_text(text)
+            return list(check_blocking.problems_in(Path(folder), allowed or {}))
+
+    def test_calls_that_may_wait_are_named_with_their_line(self):
+        for line in ("::write(1, a, b);", "if (::waitpid(-1, &status, 0) > 0) f();", "::connect(s, a, b);", "got = ::read(0, a, b);", "fmt::print(stderr, x);",
+                     "all.wait(-1);", "::recv(s, a, b, 0);", "std::this_thread::sleep_for(kLong);"):
+            [problem] = self.problems(f"int a;\n{line}\n")
+            self.assertIn("tools/mpiexec/job/a.cc:2: ", problem)
+
+    def test_calls_that_do_not_wait_are_fine(self):
+        self.assertEqual(self.problems("::send(s, a, b,\n  MSG_DONTWAIT); ::waitpid(-1, &status, WNOHANG); all.wait(left); // ::write(a, b, c)\n"), [])
+        self.assertEqual(self.problems("std::string::read(a); buffer.write(); fmt::format(x);\n"), [])
+
+    def test_what_has_a_reason(self):
+        allowed = {("job/a.cc", "write"): (1, "a file")}
+        self.assertEqual(self.problems("::write(1, a, b);", allowed), [])
+        self.assertEqual(len(self.problems("::write(1, a, b); ::write(1, a, b);", allowed)), 1)
+        self.assertEqual(len(self.problems("int a;", allowed)), 1)
 
 
 class CheckRunPaths(unittest.TestCase):

@@ -32,12 +32,15 @@ base::Status listed(const std::string& list, const std::vector<std::int32_t>& al
   return {};
 }
 
-/// True if no other job has the core.
-bool claim_one(std::int32_t number) {
+/// So many jobs may share a core and know it of each other.
+constexpr int kMostJobs = 64;
+
+/// True if no other job is the one with this number, from 0 on, of those that share the core.
+bool claim_one(std::int32_t number, int job) {
   const int socket = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  const std::string name = fmt::format("clump core {}", number);  // after a null byte: no file
+  const std::string name = fmt::format("clump core {} {}", number, job);  // after a null byte: no file
   std::memcpy(address.sun_path + 1, name.data(), name.size());
   const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
   if (::bind(socket, reinterpret_cast<const sockaddr*>(&address), length) == 0) return true;
@@ -87,13 +90,15 @@ base::Status find_cores(const CoreWish& wish, UsableCores& cores) {
 }
 
 std::vector<Processor> claim(const std::vector<Processor>& cores, std::size_t wanted) {
-  std::vector<Processor> chosen, taken;
-  for (const Processor& core : cores) {
-    if (chosen.size() == wanted) break;
-    (claim_one(core.number) ? chosen : taken).push_back(core);
-  }
-  taken.resize(std::min(taken.size(), wanted - chosen.size()));
-  chosen.insert(chosen.end(), taken.begin(), taken.end());
+  std::vector<Processor> chosen, left = cores;
+  for (int job = 0; job < kMostJobs && chosen.size() < wanted && !left.empty(); ++job)
+    std::erase_if(left, [&](const Processor& core) {
+      if (chosen.size() == wanted || !claim_one(core.number, job)) return false;
+      chosen.push_back(core);
+      return true;
+    });
+  left.resize(std::min(left.size(), wanted - chosen.size()));
+  chosen.insert(chosen.end(), left.begin(), left.end());
   return chosen;
 }
 

@@ -34,8 +34,8 @@ struct UsableCores {
 base::Status find_cores(const CoreWish& wish, UsableCores& cores);
 
 /// Keeps other jobs' workers off `wanted` of these cores until this process ends, and says which: those that
-/// no job has yet, if there are enough. Costs a socket for each core; jobs of other network namespaces do not
-/// see it.
+/// no job has yet; if these are too few, those that one has, and so on. Costs a socket for each core; jobs of
+/// other network namespaces do not see it.
 std::vector<Processor> claim(const std::vector<Processor>& cores, std::size_t wanted);
 
 }  // namespace clump::tools

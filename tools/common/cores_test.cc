@@ -102,6 +102,11 @@ TEST(Cores, ClaimsHold) {
   EXPECT_EQ(numbers(claim(cores, 1)), (std::vector<std::int32_t>{60000}));
   EXPECT_EQ(numbers(claim(cores, 1)), (std::vector<std::int32_t>{60001}));
   EXPECT_EQ(numbers(claim(cores, 2)), (std::vector<std::int32_t>{60002, 60000}));
+  // Each core has one job, and the first one two: the next jobs go to the others.
+  EXPECT_EQ(numbers(claim(cores, 1)), (std::vector<std::int32_t>{60001}));
+  EXPECT_EQ(numbers(claim(cores, 1)), (std::vector<std::int32_t>{60002}));
+  EXPECT_EQ(numbers(claim(cores, 3)), (std::vector<std::int32_t>{60000, 60001, 60002}));
+  EXPECT_EQ(numbers(claim(cores, 4)), (std::vector<std::int32_t>{60000, 60001, 60002}));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/standard_descriptors.h"
 #include "base/uncaught.h"
 
 namespace clump::tools {
@@ -23,6 +24,7 @@ int fail(const char* name, int error) {
 }  // namespace
 
 int run_tool(const char* name, const std::function<int()>& body) {
+  base::keep_standard_descriptors();
   static const char* const own_name = name;
   base::tell_uncaught([](std::string words) {
     std::fprintf(stderr, "%s: %s\n", own_name, words.c_str());

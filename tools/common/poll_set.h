@@ -6,9 +6,19 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <climits>
+#include <optional>
 #include <vector>
 
 namespace clump::tools {
+
+/// A time as poll() takes it: without end if there is none, and INT_MAX milliseconds at most, which are 24.8
+/// days. A loop looks at its clock then, and waits once more.
+inline int poll_timeout(std::optional<std::chrono::milliseconds> left) {
+  if (!left) return -1;
+  return static_cast<int>(std::clamp<std::chrono::milliseconds::rep>(left->count(), 0, INT_MAX));
+}
 
 class PollSet {
  public:

@@ -20,6 +20,7 @@ std::span<const Row> of_signals();
 std::span<const Row> of_state();
 std::span<const Row> of_threads();
 
+constexpr const char* kAllocates = "allocates in the C library";
 constexpr const char* kEnds = "ends or replaces the process";
 constexpr const char* kFile = "needs a stream, whose making allocates";
 constexpr const char* kReads = "takes standard input";

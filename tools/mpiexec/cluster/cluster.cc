@@ -24,6 +24,7 @@
 #include "command/host_names.h"
 #include "common/remote_shell.h"
 #include "gdb/gdb_hosts.h"
+#include "output/flush.h"
 
 namespace clump::mpiexec {
 
@@ -149,7 +150,11 @@ base::Status run_on_hosts(const Command& command, Plan& plan, Records& records, 
                          .collapsed = command.collapse ? plan.job.ranks() : 0,
                          .gdb = gdb ? &*gdb : nullptr},
                         code));
-  if (records.are_wanted() && !records.finish_collecting(plan.job, code) && code == 0) code = kExitOutput;
+  if (!records.are_wanted()) return {};
+  if (!records.finish_collecting(plan.job, code) && code == 0) code = kExitOutput;
+  SignalLine none;
+  EndRequests requests;
+  flush(output_buffers(), none, requests, {.until = {}, .is_ended = true});
   return {};
 }
 

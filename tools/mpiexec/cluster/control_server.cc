@@ -1,17 +1,17 @@
 #include "cluster/control_server.h"
 
 #include <csignal>
-#include <cstdio>
 #include <utility>
 
 #include "common/poll_set.h"
 #include "diag/report.h"
+#include "output/output_buffer.h"
 
 namespace clump::mpiexec {
 
 namespace {
 
-void say(const std::string& text) { fmt::print(stderr, "mpiexec: {}", text); }
+void say(const std::string& text) { write_error("mpiexec: " + text); }
 
 }  // namespace
 

@@ -24,12 +24,15 @@
 #include "common/poll_set.h"
 #include "diag/report.h"
 #include "gdb/gdb_hosts.h"
+#include "job/end_requests.h"
 #include "job/records.h"
 #include "job/signal_line.h"
 #include "job/supervisor.h"
 #include "output/collapse.h"
+#include "output/flush.h"
 #include "output/held_output.h"
 #include "output/lines.h"
+#include "output/output_buffer.h"
 #include "plan/plan.h"
 
 namespace clump::mpiexec {
@@ -47,6 +50,8 @@ class PrterunDriver {
         filter_(launch.token, launch.hosts),
         control_(launch.control),
         ending_(launch.timeout_seconds) {
+    if (launch.timeout_seconds > 0)
+      timeout_at_ = Ending::Clock::now() + std::chrono::seconds(launch.timeout_seconds);
     if (launch.collapsed == 0) return;
     screen_.emplace(launch.collapsed);
     out_lines_.emplace(LineTarget{STDOUT_FILENO, &*screen_}, "");
@@ -72,6 +77,7 @@ class PrterunDriver {
       tools::PollSet all;
       for (const int one : {signals_.descriptor(), errors_, supervisor_.descriptor()}) all.add(one);
       output_.add_to(all);
+      for (const OutputBuffer* const buffer : buffers_) buffer->add_to(all);
       launch_.acceptor.add_to(all);
       control_.add_to(all);
       if (launch_.gdb != nullptr) launch_.gdb->add_to(all);
@@ -97,10 +103,25 @@ class PrterunDriver {
     show(filter_.finish());
     if (out_lines_) out_lines_->finish();
     if (screen_) screen_->show_all();
-    return report(WIFSIGNALED(status_) ? 128 + WTERMSIG(status_) : WEXITSTATUS(status_));
+    return flush_output(report(WIFSIGNALED(status_) ? 128 + WTERMSIG(status_) : WEXITSTATUS(status_)));
   }
 
  private:
+  /// Waits for slow readers. Returns the exit code, which was `code` before.
+  int flush_output(int code) {
+    const FlushEnd end =
+        flush(buffers_, signals_, requests_, {.until = timeout_at_, .is_ended = ending_.has_begun()});
+    const std::size_t lost = discard(buffers_);
+    if (lost > 0)
+      write_error(
+          fmt::format("mpiexec: {} bytes of output are lost: what reads it has stopped reading\n", lost));
+    const int error = is_output_lost_ ? 0 : HeldOutput::error();
+    tell_of_lost_output();
+    if (code != 0 || (lost == 0 && error == 0)) return code;
+    if (error == EPIPE) return 128 + SIGPIPE;
+    return end == FlushEnd::kTimeout ? kExitTimeout : kExitOutput;
+  }
+
   /// The proxy of a host has opened a connection.
   void admit(Stream stream, std::size_t host, int socket) {
     switch (stream) {
@@ -172,15 +193,15 @@ class PrterunDriver {
   /// prterun's code is no proof: it may end with 0 where it has lost a host.
   int report(int code) const {
     if (cannot_start_ != 0) {
-      fmt::print(stderr, "mpiexec: cannot start {}: {}\n", launch_.arguments.front(),
-                 std::strerror(cannot_start_));
+      write_error(fmt::format("mpiexec: cannot start {}: {}\n", launch_.arguments.front(),
+                              std::strerror(cannot_start_)));
       return kExitCannotRun;
     }
     if (is_stuck_) return 1;  // which was said
-    if (output_.error() == EPIPE) return 128 + SIGPIPE;
+    if (HeldOutput::error() == EPIPE) return 128 + SIGPIPE;
     if (ending_.has_begun()) return report_ending();
     if (filter_.troubles().any()) {
-      write_all(STDERR_FILENO, filter_.troubles().text());
+      write_error(filter_.troubles().text());
       return filter_.troubles().code();
     }
     const auto& ends = filter_.ends();
@@ -188,20 +209,19 @@ class PrterunDriver {
     if (code == 0 && all_done && is_output_lost_) return kExitOutput;
     if (code == 0 && all_done) return launch_.gdb != nullptr ? launch_.gdb->code() : 0;
     if (std::ranges::find(ends, HostStatus::kFailed) != ends.end()) return code != 0 ? code : 1;
-    write_all(STDERR_FILENO, output_.unreleased());
+    write_error(output_.unreleased());
     if (WIFSIGNALED(status_)) {
-      fmt::print(stderr, "mpiexec: prterun, which starts the job on its hosts, was ended by {}\n",
-                 diag::signal_name(WTERMSIG(status_)));
+      write_error(fmt::format("mpiexec: prterun, which starts the job on its hosts, was ended by {}\n",
+                              diag::signal_name(WTERMSIG(status_))));
       return code;
     }
     if (const std::string missing = filter_.missing(); !missing.empty())
-      fmt::print(stderr, "mpiexec: {}\n", missing);
+      write_error(fmt::format("mpiexec: {}\n", missing));
     if (const std::string settings = prrte_settings(launch_.environment);
         !control_.has_begun() && !settings.empty())
-      fmt::print(
-          stderr,
+      write_error(fmt::format(
           "mpiexec: prterun was given {} by the environment: unset what is left over from another job\n",
-          settings);
+          settings));
     return code != 0 ? code : 1;
   }
 
@@ -211,8 +231,8 @@ class PrterunDriver {
     const auto& ends = filter_.ends();
     if (std::ranges::all_of(ends, [](HostStatus end) { return end == HostStatus::kDone; })) return 0;
     if (ending_.why() != SIGTERM || !proxy_has_told())
-      fmt::print(stderr, "mpiexec: the job was ended by {}{}{}\n", diag::signal_name(ending_.why()),
-                 where_.empty() ? "" : "; where the ranks were:\n", where_);
+      write_error(fmt::format("mpiexec: the job was ended by {}{}{}\n", diag::signal_name(ending_.why()),
+                              where_.empty() ? "" : "; where the ranks were:\n", where_));
     return filter_.code() != 0 ? filter_.code() : 128 + ending_.why();
   }
 
@@ -225,12 +245,16 @@ class PrterunDriver {
         continue;  // gdb's
       if (number == SIGQUIT)
         control_.ask();
-      else if (number == SIGINT || number == SIGTERM || number == SIGHUP)
-        end_job(number);
+      else if (EndRequests::ends_job(number))
+        ask_for_end(number, typed);
       else
         control_.pass_on(number);
       if (number == SIGTSTP) ::raise(SIGSTOP);
     }
+  }
+
+  void ask_for_end(int number, bool is_typed) {
+    if (requests_.take(number, is_typed, Ending::Clock::now()) != EndRequests::Kind::kSame) end_job(number);
   }
 
   /// Where the ranks were.
@@ -283,16 +307,23 @@ class PrterunDriver {
 
   void pass_on_output() {
     if (filter_.has_begun()) output_.release();
+    for (OutputBuffer* const buffer : buffers_) buffer->write();
     output_.transfer();
-    if (output_.error() == 0 || std::exchange(is_output_lost_, true)) return;
+    if (tell_of_lost_output() == EPIPE) end_job(SIGTERM);
+  }
+
+  /// Once. Returns the error then, and 0 otherwise.
+  int tell_of_lost_output() {
+    const int error = HeldOutput::error();
+    if (error == 0 || std::exchange(is_output_lost_, true)) return 0;
     show(fmt::format("mpiexec: cannot write its output: {}: what could not be written is lost\n",
-                     std::strerror(output_.error())));
-    if (output_.error() == EPIPE) end_job(SIGTERM);
+                     std::strerror(error)));
+    return error;
   }
 
   void show(const std::string& text) {
     if (screen_) return screen_->add(STDERR_FILENO, text);
-    write_all(STDERR_FILENO, text);
+    write_error(text);
   }
 
   const Launch& launch_;
@@ -308,8 +339,11 @@ class PrterunDriver {
   Supervisor supervisor_;
   pid_t prterun_ = -1;
   SignalLine signals_;
+  EndRequests requests_;
+  std::optional<Ending::Clock::time_point> timeout_at_;
   int errors_ = -1;
   HeldOutput output_;
+  const std::vector<OutputBuffer*> buffers_ = output_buffers();
   bool is_output_lost_ = false;
 };
 

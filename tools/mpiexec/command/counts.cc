@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <cstdint>
 
 namespace clump::mpiexec {
 
@@ -31,18 +32,17 @@ bool parse_range(const std::string& text, Range& range) {
 
 /// The largest number of the range from 1 to `most`; 0 if there is none.
 int largest(const Range& range, int most) {
-  const auto [first, last, step] = range;
+  const std::int64_t first = range.first, last = range.last, step = range.step;  // no sum of them overflows
   const bool rises = step > 0;
   if (rises ? last < first : last > first) return 0;
   if (rises) {
     if (first > most) return 0;
-    const int found = first + (std::min(last, most) - first) / step * step;
-    return std::max(found, 0);
+    const std::int64_t found = first + (std::min<std::int64_t>(last, most) - first) / step * step;
+    return static_cast<int>(std::max<std::int64_t>(found, 0));
   }
-  if (first <= most) return std::max(first, 0);
-  const long long steps = (static_cast<long long>(first) - most - step - 1) / -static_cast<long long>(step);
-  const long long found = first + steps * step;
-  return found >= std::max(last, 1) ? static_cast<int>(found) : 0;
+  if (first <= most) return static_cast<int>(std::max<std::int64_t>(first, 0));
+  const std::int64_t found = first + (first - most - step - 1) / -step * step;
+  return found >= std::max<std::int64_t>(last, 1) ? static_cast<int>(found) : 0;
 }
 
 /// As uname() and as compilers and batch systems call it.

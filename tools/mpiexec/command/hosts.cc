@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <numeric>
 #include <sstream>
 #include <string_view>
@@ -113,7 +114,10 @@ base::Status parse_line(const std::string& where, const std::string& line, std::
 }  // namespace
 
 // A host that is named twice without a number means two slots, in every launcher.
-void add_slots(Host& host, int slots) { host.slots = std::max(host.slots, 1) + std::max(slots, 1); }
+void add_slots(Host& host, int slots) {
+  const std::int64_t all = std::int64_t{std::max(host.slots, 1)} + std::max(slots, 1);
+  host.slots = static_cast<int>(std::min<std::int64_t>(all, std::numeric_limits<int>::max()));
+}
 
 base::Status parse_hosts(const std::string& option, const std::string& list, std::vector<Host>& hosts) {
   std::istringstream in(list);

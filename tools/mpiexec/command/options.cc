@@ -485,7 +485,7 @@ class Parser {
 
 /// The rank that reads standard input by --stdin has to be there.
 base::Status check_input(const Command& command) {
-  int ranks = 0;
+  int ranks = 0;  // count_ranks() knows that they are not too many
   for (const Part& part : command.parts) ranks += part.ranks;
   if (command.input > 0 && ranks > 0 && command.input >= ranks)
     return base::fail(MPI_ERR_ARG, "--stdin {}: the job has {} ranks, 0 to {}", command.input, ranks,
@@ -499,13 +499,22 @@ namespace {
 
 /// Where -n does not say how many ranks there are, so many on each host does, and nothing else.
 base::Status count_ranks(Command& command) {
+  std::int64_t all = 0;
+  const auto add = [&all](std::int64_t ranks) {
+    all += ranks;
+    return all <= kMaxRanks ? base::Status() : base::fail(MPI_ERR_ARG, "{} ranks in all are too many: a job has at most {}", all, kMaxRanks);
+  };
   for (Part& part : command.parts) {
+    if (part.says_ranks) CLUMP_TRY(add(part.ranks));
     if (part.says_ranks || part.words.empty()) continue;
     if (!command.needs_ranks.empty())
       return base::fail(MPI_ERR_ARG, "{}: says here nothing about the number of ranks: give it by -n",
                         command.needs_ranks);
+    std::int64_t ranks = part.ranks;
     if (command.per_host > 0 && command.parts.size() == 1)
-      part.ranks = command.per_host * std::max(static_cast<int>(command.hosts.size()), 1);
+      ranks = std::int64_t{command.per_host} * std::max(std::ssize(command.hosts), std::ptrdiff_t{1});
+    CLUMP_TRY(add(ranks));
+    part.ranks = static_cast<int>(ranks);
   }
   return {};
 }

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "common/places.h"
+#include "output/output_buffer.h"
 #include "profile/trace.h"
 
 namespace clump::mpiexec {
@@ -63,7 +64,7 @@ bool write_text(const std::string& path, const std::string& text) {
   if (file != nullptr && std::fwrite(text.data(), 1, text.size(), file.get()) == text.size() &&
       std::fflush(file.get()) == 0)
     return true;
-  fmt::print(stderr, "mpiexec: cannot write {}: {}\n", path, std::strerror(errno));
+  write_error(fmt::format("mpiexec: cannot write {}: {}\n", path, std::strerror(errno)));
   return false;
 }
 
@@ -118,12 +119,12 @@ bool Records::finish(const pmi::Job& job, int exit_code) {
   std::this_thread::sleep_until(began_ + kLeastTime);
   if (sender_) {
     if (!sender_->report(exit_code != 0))
-      fmt::print(stderr, "mpiexec: {}: the records of calls could not be sent\n", job.this_node().name);
+      write_error(fmt::format("mpiexec: {}: the records of calls could not be sent\n", job.this_node().name));
     return true;
   }
   Source source{.host = job.node, .start = start_, .end = tools::profile::now()};
   if (const base::Status mapped = source.region.map(descriptor_); !mapped.ok()) {
-    fmt::print(stderr, "mpiexec: {}\n", base::message_of(mapped.code()));
+    write_error(fmt::format("mpiexec: {}\n", base::message_of(mapped.code())));
     return false;
   }
   return write(job, {source}, exit_code);
@@ -148,26 +149,26 @@ bool Records::write(const pmi::Job& job, const std::vector<Source>& sources, int
   for (const Source& source : sources) tools::profile::read(source, job, profile);
   bool is_written = true;
   if (profile_) {
-    fmt::print(stderr, "{}", tools::profile::as_table(profile));
+    write_error(tools::profile::as_table(profile));
     is_written = write_text(json_, tools::profile::as_json(profile)) &&
                  write_text(page_, tools::profile::as_page(profile));
-    if (is_written) fmt::print(stderr, "  written: {} and {}\n", json_, page_);
+    if (is_written) write_error(fmt::format("  written: {} and {}\n", json_, page_));
   }
   if (!trace_) return is_written;
   tools::profile::Traced traced;
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(trace_file_.c_str(), "w"),
                                                              std::fclose);
   if (file == nullptr || !tools::profile::write_trace(file.get(), sources, job, profile, traced)) {
-    fmt::print(stderr, "mpiexec: cannot write {}: {}\n", trace_file_, std::strerror(errno));
+    write_error(fmt::format("mpiexec: cannot write {}: {}\n", trace_file_, std::strerror(errno)));
     return false;
   }
-  fmt::print(stderr, "trace: {} calls, and {} messages as arrows, in {}{}\n", traced.events, traced.arrows,
-             trace_file_,
-             traced.dropped == 0
-                 ? ""
-                 : fmt::format("; {} calls more found no room (MPI_Pcontrol(0) and (1) choose what is "
-                               "traced)",
-                               traced.dropped));
+  write_error(fmt::format(
+      "trace: {} calls, and {} messages as arrows, in {}{}\n", traced.events, traced.arrows, trace_file_,
+      traced.dropped == 0
+          ? ""
+          : fmt::format("; {} calls more found no room (MPI_Pcontrol(0) and (1) choose what is "
+                        "traced)",
+                        traced.dropped)));
   return is_written;
 }
 

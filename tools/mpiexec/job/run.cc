@@ -18,7 +18,7 @@
 #include "gdb/gdb_hosts.h"
 #include "job/describe.h"
 #include "job/run_state.h"
-#include "output/lines.h"
+#include "output/output_buffer.h"
 #include "pmi/job_file.h"
 
 namespace clump::mpiexec {
@@ -49,7 +49,7 @@ Folder folder_of_server() {
 }  // namespace
 
 void say(const std::string& text) {
-  write_all(STDERR_FILENO, fmt::format("mpiexec: {}{}", text, text.ends_with('\n') ? "" : "\n"));
+  write_error(fmt::format("mpiexec: {}{}", text, text.ends_with('\n') ? "" : "\n"));
 }
 
 base::Status Run::start() {
@@ -57,13 +57,13 @@ base::Status Run::start() {
   block_signals_of_writes();
   if (command_.gdb) CLUMP_TRY(find_gdb());
   if (command_.timeout_seconds > 0 && !command_.proxy)  // mpiexec tells a proxy when
-    end_at_ = Clock::now() + std::chrono::seconds(command_.timeout_seconds);
+    end_at_ = timeout_at_ = Clock::now() + std::chrono::seconds(command_.timeout_seconds);
   return start_processes();
 }
 
 int Run::finish() {
   while ((running_ > 0 || gdb_.is_running()) && !supervisor_gone_) wait_once();
-  supervisor_.stop();
+  end_processes();
   gdb_.end();
   output_.finish();
   read_packets();
@@ -71,13 +71,21 @@ int Run::finish() {
   if (failure_) say(diag::report(*failure_, plan_.job.ranks(), has_core_));
   // Ranks that handle the signal come to an end of their own, of which there is nothing to say.
   if (!failure_ && exit_code_ != 0 && !where_it_ended_.empty())
-    say(fmt::format("the job was ended by {}; where the ranks were:\n{}", diag::signal_name(interrupted_by_),
-                    where_it_ended_));
+    say(fmt::format("the job was ended by {}; where the ranks were:\n{}",
+                    diag::signal_name(requests_.signal()), where_it_ended_));
   look_at_output();
   if (records_.are_wanted() && !records_.finish(plan_.job, exit_code_)) is_output_lost_ = true;
+  flush_output();
   if (is_output_lost_ && exit_code_ == 0) exit_code_ = kExitOutput;
   if (has_other_hosts() && !command_.gdb) wait_for_other_hosts();
   return exit_code_;
+}
+
+int Run::refuse(const base::Status& status) {
+  say(base::message_of(status.code()));
+  has_timed_out_ = true;
+  flush_output();
+  return kExitCannotRun;
 }
 
 void Run::wait_for_other_hosts() {
@@ -191,7 +199,7 @@ int Run::milliseconds_left() const {
     const auto left = std::max(std::chrono::ceil<milliseconds>(*time - Clock::now()), milliseconds{0});
     most = most ? std::min(left, *most) : left;
   }
-  return most ? static_cast<int>(most->count()) : -1;
+  return tools::poll_timeout(most);
 }
 
 base::Status Run::find_gdb() {
@@ -263,11 +271,7 @@ int run(const Command& command, const Plan& plan, Records& records, ControlLink*
   base::Status status = tools::check_limits(needs_of(plan), plan.job.ranks(plan.job.this_node()));
   if (status.ok()) status = RanksOutput::make_files(plan.job);
   if (status.ok()) status = job.start();
-  if (!status.ok()) {
-    say(base::message_of(status.code()));
-    return kExitCannotRun;
-  }
-  return job.finish();
+  return status.ok() ? job.finish() : job.refuse(status);
 }
 
 }  // namespace clump::mpiexec

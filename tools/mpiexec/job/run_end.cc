@@ -10,7 +10,7 @@
 #include "base/why_refused.h"
 #include "diag/report.h"
 #include "job/run_state.h"
-#include "output/lines.h"
+#include "output/flush.h"
 #include "plan/rank_list.h"
 
 namespace clump::mpiexec {
@@ -26,17 +26,48 @@ std::string why_not_loaded(int code) {
 
 constexpr std::chrono::seconds kEndOfDump{10};          ///< its core file is written, and its memory goes
 constexpr std::chrono::milliseconds kLastAnswer{1000};  ///< so long may ranks take to tell where they are
+constexpr std::chrono::seconds kKillPatience{1};        ///< what was killed is usually gone in milliseconds
 
 }  // namespace
 
 void Run::end_now() {
   if (failure_ && waits_for_core()) return;
   if (failure_ && exit_code_ == 0) exit_code_ = failure_code(*failure_);
-  if (interrupted_by_ != 0 && exit_code_ == 0) exit_code_ = 128 + interrupted_by_;
+  if (is_grace_ && requests_.signal() != 0 && exit_code_ == 0) exit_code_ = 128 + requests_.signal();
   end_at_.reset();
   if (exit_code_ == 0) return tell_before_end(SIGALRM);
   running_ = 0;
   gdb_.end();
+}
+
+void Run::end_processes() {
+  supervisor_.begin_stop();
+  for (const auto since = Clock::now(); !supervisor_.has_stopped();) {
+    tools::PollSet all;
+    all.add(supervisor_.end_descriptor());
+    all.wait(static_cast<int>(Supervisor::kLookForEnd.count()));
+    if (Clock::now() - since < kKillPatience) continue;
+    // The system holds up a process, in a file system that does not answer, say. The user need not wait for
+    // it.
+    siginfo_t info;
+    while (signals_.next(info)) {
+      if (info.si_signo == SIGTSTP) ::raise(SIGSTOP);
+      if (EndRequests::ends_job(info.si_signo)) return supervisor_.abandon();
+    }
+  }
+}
+
+void Run::flush_output() {
+  const std::vector<OutputBuffer*> buffers = output_.buffers();
+  const FlushEnd end = flush(buffers, signals_, requests_,
+                             {.until = has_timed_out_ ? std::nullopt : timeout_at_,
+                              .is_ended = has_timed_out_ || requests_.signal() != 0});
+  look_at_output();
+  const std::size_t lost = discard(buffers);
+  if (lost == 0) return;
+  is_output_lost_ = true;
+  if (exit_code_ == 0) exit_code_ = end == FlushEnd::kTimeout ? kExitTimeout : 128 + requests_.signal();
+  say(fmt::format("{} bytes of output are lost: what reads it has stopped reading", lost));
 }
 
 void Run::tell_before_end(int why) {
@@ -57,6 +88,7 @@ void Run::end_from_outside(const std::string& where) {
   say(fmt::format("the job has not ended within {} s (--timeout): ending it{}{}", command_.timeout_seconds,
                   where.empty() ? "" : "; where the ranks were:\n", where));
   exit_code_ = kExitTimeout;
+  has_timed_out_ = true;
   running_ = 0;
   gdb_.end();
 }
@@ -151,19 +183,21 @@ void Run::end_as_wanted(const pmi::Failure& failure) {
     tell_of_lost_output(
         failure.rank < 0 ? "a rank" : fmt::format("rank {} of {}", failure.rank, job().ranks()), EPIPE);
   if (exit_code_ == 0) exit_code_ = failure_code(failure);
-  limit_grace(interrupted_by_ == 0 ? kGrace : kGraceToEnd);
+  limit_grace(requests_.signal() == 0 ? kGrace : kGraceToEnd);
 }
 
 bool Run::is_as_wanted(const pmi::Failure& failure) const {
-  if (failure.reason == pmi::Reason::kExited) return interrupted_by_ != 0 && failure.code != 0;
+  if (failure.reason == pmi::Reason::kExited) return requests_.signal() != 0 && failure.code != 0;
   return failure.reason == pmi::Reason::kSignal &&
-         (failure.code == SIGPIPE || failure.code == interrupted_by_);  // `mpiexec ... | head`
+         (failure.code == SIGPIPE || failure.code == requests_.signal());  // `mpiexec ... | head`
 }
 
 void Run::limit_grace(std::chrono::milliseconds grace) {
   if (gdb_.is_running()) return;  // the user looks at it
   const auto grace_ends = Clock::now() + grace;
-  end_at_ = end_at_ ? std::min(*end_at_, grace_ends) : grace_ends;
+  if (end_at_ && *end_at_ <= grace_ends) return;
+  end_at_ = grace_ends;
+  is_grace_ = true;
 }
 
 bool Run::waits_for_core() {

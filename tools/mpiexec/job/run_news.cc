@@ -102,27 +102,35 @@ void Run::read_signals() {
 }
 
 void Run::take_signal(int number, bool from_terminal, std::chrono::milliseconds grace) {
-  const bool ends = number == SIGINT || number == SIGTERM || number == SIGHUP;
-  if (ends && (interrupted_by_ != 0 || exit_code_ != 0)) {
-    if (exit_code_ == 0) exit_code_ = 128 + number;
-    return supervisor_.signal(SIGKILL);  // asked a second time
+  const bool ends = EndRequests::ends_job(number);
+  if (ends) {
+    const EndRequests::Kind kind = requests_.take(number, from_terminal, Clock::now());
+    if (kind == EndRequests::Kind::kSame) return;
+    if (kind == EndRequests::Kind::kAgain || exit_code_ != 0) {
+      if (exit_code_ == 0) exit_code_ = 128 + number;
+      return supervisor_.signal(SIGKILL);
+    }
   }
   if (number == SIGTERM)
     tell_before_end(number);
   else if (!from_terminal || number == SIGQUIT)
     pass_on(number);
   if (!ends) return;
-  interrupted_by_ = number;  // ranks that handle it may come to a good end
-  taken_by_ = Clock::now() + kGraceToEnd;
+  taken_by_ = Clock::now() + kGraceToEnd;  // ranks that handle it may come to a good end
   if (command_.proxy) limit_grace(grace);  // the others are ended, too
 }
 
 void Run::look_who_blocks() {
   taken_by_.reset();
-  if (exit_code_ != 0 || !supervisor_.has_pending(interrupted_by_)) return;
+  if (exit_code_ != 0) return;
+  const int number = requests_.signal();
+  if (!supervisor_.has_pending(number)) {
+    if (number == SIGHUP) requests_.forget();  // programs that read their settings anew at SIGHUP go on
+    return;
+  }
   say(fmt::format("a rank has not taken SIG{} for {} s, because all of its threads block it: killing the job",
-                  ::sigabbrev_np(interrupted_by_), kGraceToEnd.count()));
-  exit_code_ = 128 + interrupted_by_;
+                  ::sigabbrev_np(number), kGraceToEnd.count()));
+  exit_code_ = 128 + number;
   supervisor_.signal(SIGKILL);
 }
 

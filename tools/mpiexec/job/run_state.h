@@ -15,6 +15,7 @@
 #include "gdb/gdb.h"
 #include "hang/hang_detector.h"
 #include "hang/host_probe.h"
+#include "job/end_requests.h"
 #include "job/preload_names.h"
 #include "job/ranks_input.h"
 #include "job/records.h"
@@ -50,6 +51,8 @@ class Run {
 
   base::Status start();
   int finish();
+  /// It cannot be started. Returns the exit code.
+  int refuse(const base::Status& status);
 
  private:
   // run.cc
@@ -71,6 +74,7 @@ class Run {
   base::Status direct_input(int number, Process& process);
   /// Waits for something to happen and deals with it.
   void wait_once();
+  /// As poll() takes them.
   int milliseconds_left() const;
   /// A proxy has gdbserver in its place.
   base::Status find_gdb();
@@ -78,6 +82,11 @@ class Run {
   void look_after_gdb();
 
   // run_end.cc, and where news come in run_news.cc.
+
+  /// Nothing of the job is left behind it, unless the user does not wait until all that was killed has gone.
+  void end_processes();
+  /// What has been read from ranks is written, and mpiexec's own words: waits for readers that are slow.
+  void flush_output();
 
   /// The time is up: of the user's --timeout, or of the grace after a failure.
   void end_now();
@@ -161,8 +170,10 @@ class Run {
   PmixClient pmix_;                       ///< only a proxy's
   int running_ = 0;                       ///< processes that have not ended
   RanksOutput output_;
-  const pmi::HostProcess* absent_ = nullptr;  ///< has ended in order; a rank of it never called MPI_Init
-  std::optional<Clock::time_point> end_at_;
+  const pmi::HostProcess* absent_ = nullptr;     ///< has ended in order; a rank of it never called MPI_Init
+  std::optional<Clock::time_point> timeout_at_;  ///< of the user's --timeout
+  std::optional<Clock::time_point> end_at_;      ///< then, or when the grace after a failure is over
+  bool is_grace_ = false;                        ///< end_at_ is that of a grace
   std::optional<Clock::time_point>
       taken_by_;     ///< then the ranks must have taken the signal that asks for the end
   int ends_by_ = 0;  ///< what ends the job from outside when the ranks have told where they are; 0: nothing
@@ -173,7 +184,8 @@ class Run {
   bool has_core_ = false;    ///< the system has written a core file of the process that has failed
   bool is_stuck_ = false;
   bool is_output_lost_ = false;  ///< some of it, and that has been said
-  int interrupted_by_ = 0;       ///< a signal that asks for the end of the job; 0: none has come
+  bool has_timed_out_ = false;   ///< --timeout has ended the job
+  EndRequests requests_;
   int exit_code_ = 0;
 };
 

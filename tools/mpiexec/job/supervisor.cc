@@ -6,6 +6,7 @@
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@
 #include "base/why_refused.h"
 #include "common/poll_set.h"
 #include "job/descendants.h"
+#include "job/end_order.h"
 #include "job/signal_line.h"
 
 namespace clump::mpiexec {
@@ -105,10 +107,45 @@ void end_all(const std::vector<pid_t>& processes, std::chrono::milliseconds grac
   end_descendants(grace, Sessions::kOwn);
 }
 
+/// mpiexec sends the numbers of signals. False when it is done, or dead.
+bool pass_on_signals(int socket, const std::vector<pid_t>& processes) {
+  for (int number = 0;;) {
+    const ssize_t got = ::recv(socket, &number, sizeof number, MSG_DONTWAIT);
+    if (got < 0) return errno == EAGAIN || errno == EINTR;
+    if (got != static_cast<ssize_t>(sizeof number)) return false;
+    for (const pid_t process : processes)
+      if (process > 0) ::kill(process, number);
+  }
+}
+
 std::chrono::milliseconds grace_of(const std::vector<Process>& processes) {
   std::chrono::milliseconds most{0};
   for (const Process& process : processes) most = std::max(most, process.grace);
   return most;
+}
+
+/// False if it has not ended, or somebody else waits for it (a debugger).
+bool reap_one(pid_t process, std::vector<pid_t>& processes, int socket) {
+  int status = 0;
+  if (::waitpid(process, &status, WNOHANG) != process) return false;
+  const auto known = std::find(processes.begin(), processes.end(), process);
+  if (known == processes.end()) return true;
+  *known = -1;
+  send_event(socket, Event::Kind::kEnded, static_cast<int>(known - processes.begin()), status);
+  return true;
+}
+
+/// Waits for all that have ended, orphans too, and tells of `processes` in the order of their ends.
+void reap(std::vector<pid_t>& processes, EndOrder& order, int socket) {
+  pid_t seen = -1;
+  for (siginfo_t ended{};; ended = {}) {
+    for (pid_t next; (next = order.next()) > 0;) reap_one(next, processes, socket);
+    if (::waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid == 0) return;
+    // One that `order` knows has ended only now, and others may have ended before it: ask `order` once more.
+    const bool is_known = order.knows(ended.si_pid) && ended.si_pid != seen;
+    seen = ended.si_pid;
+    if (!is_known && !reap_one(ended.si_pid, processes, socket)) return;
+  }
 }
 
 [[noreturn]] void supervise(const std::vector<Process>& processes, int socket) {
@@ -137,6 +174,9 @@ std::chrono::milliseconds grace_of(const std::vector<Process>& processes) {
     for (const int descriptor : process.of_mpiexec) ::close(descriptor);
   }
 
+  EndOrder order;
+  for (const pid_t process : pids)
+    if (process > 0) order.add(process);
   SignalLine signals;
   signals.begin(std::array{SIGCHLD});
   const int most = signals.descriptor() < 0 ? static_cast<int>(SignalLine::kPause.count()) : -1;
@@ -145,16 +185,10 @@ std::chrono::milliseconds grace_of(const std::vector<Process>& processes) {
     both.add(signals.descriptor());
     both.add(socket);
     both.wait(most);
-    if (both.is_ready(socket)) break;  // nothing is ever sent to the supervisor: mpiexec is done, or dead
+    if (both.is_ready(socket) && !pass_on_signals(socket, pids)) break;
     siginfo_t info;
     while (signals.next(info)) continue;
-    int status = 0;
-    for (pid_t ended; (ended = ::waitpid(-1, &status, WNOHANG)) > 0;) {
-      const auto known = std::find(pids.begin(), pids.end(), ended);
-      if (known == pids.end()) continue;
-      *known = -1;
-      send_event(socket, Event::Kind::kEnded, static_cast<int>(known - pids.begin()), status);
-    }
+    reap(pids, order, socket);
   }
   end_all(pids, grace_of(processes));
   for (const Process& process : processes) remove(process.folder);
@@ -196,17 +230,11 @@ bool Supervisor::next(Event& event, bool& gone) {
   gone = got == 0;
   if (got != static_cast<ssize_t>(sizeof event)) return false;
   running_[event.index] = event.kind == Event::Kind::kStarted ? event.value : -1;
-  if (event.kind == Event::Kind::kStarted) {
-    for (const int number : sent_) ::kill(event.value, number);
-  }
   return true;
 }
 
-void Supervisor::signal(int number) {
-  sent_.push_back(number);
-  for (const pid_t process : running_) {
-    if (process > 0) ::kill(process, number);
-  }
+void Supervisor::signal(int number) const {
+  (void)!::send(socket_, &number, sizeof number, MSG_DONTWAIT | MSG_NOSIGNAL);  // it may be gone
 }
 
 bool Supervisor::has_pending(int number) const {
@@ -224,14 +252,34 @@ bool Supervisor::is_dumping_core() const {
                      [&](pid_t process) { return process > 0 && status_of(process, "CoreDumping") == "1"; });
 }
 
-void Supervisor::stop() {
+void Supervisor::begin_stop() {
   if (socket_ < 0) return;
   ::close(std::exchange(socket_, -1));
-  if (supervisor_ > 0) ::waitpid(supervisor_, nullptr, 0);
-  // Only if the supervisor was killed: its orphans are ours. Those that it has reaped have lost their
-  // numbers.
-  end_all(grace_.count() == 0 ? running_ : std::vector<pid_t>(), grace_);
+  if (supervisor_ > 0) ended_ = static_cast<int>(::syscall(SYS_pidfd_open, supervisor_, 0));
+}
+
+bool Supervisor::has_stopped() {
+  if (supervisor_ <= 0) return true;
+  int status = -1;
+  const pid_t reaped = ::waitpid(supervisor_, &status, WNOHANG);
+  if (reaped == 0 || (reaped < 0 && errno == EINTR)) return false;
+  supervisor_ = -1;
+  if (ended_ >= 0) ::close(std::exchange(ended_, -1));
+  // Its orphans are ours if it was killed; those that it has reaped have lost their numbers. Otherwise there
+  // are none, and mpiexec's children are others' processes: with `exec mpiexec ... > >(tee log)` of a shell
+  // it has become the parent of what reads its output.
+  if (reaped < 0 || status != 0) end_all(grace_.count() == 0 ? running_ : std::vector<pid_t>(), grace_);
   for (const Folder& folder : folders_) remove(folder);
+  return true;
+}
+
+void Supervisor::stop() {
+  begin_stop();
+  while (!has_stopped()) {
+    tools::PollSet mine;
+    mine.add(ended_);
+    mine.wait(static_cast<int>(kLookForEnd.count()));
+  }
 }
 
 }  // namespace clump::mpiexec

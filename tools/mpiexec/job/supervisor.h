@@ -5,6 +5,7 @@
 //
 // The supervisor adopts all orphans below it (PR_SET_CHILD_SUBREAPER). When mpiexec ends, by whatever means,
 // the supervisor's socket closes, and it kills all processes that are left, after a grace where one is given.
+// It also sends the processes their signals, as it alone knows which of them it has not reaped.
 // When the supervisor is killed, its children get SIGKILL from the kernel (PR_SET_PDEATHSIG), and mpiexec
 // adopts and kills their orphans.
 #pragma once
@@ -67,14 +68,23 @@ class Supervisor {
   int descriptor() const { return socket_; }
   /// Does not block. False if there is nothing now; `gone` is set when the supervisor has died.
   bool next(Event& event, bool& gone);
-  /// Sends a signal to all processes that have not ended; those that start later get it then.
-  void signal(int number);
+  /// Has the supervisor send a signal to all processes that have not ended. It reaps them, and so knows whose
+  /// numbers are still theirs.
+  void signal(int number) const;
   /// Whether one of the processes has not taken this signal, because all of its threads block it. One that is
   /// stopped would take it later.
   bool has_pending(int number) const;
   /// Whether the system writes a core file of one of the processes now; killed, that process would leave half
   /// a file.
   bool is_dumping_core() const;
+  /// Kills all that is left. has_stopped() tells when it is gone; end_descriptor() is readable then, or is -1
+  /// where the system has no such descriptor: ask every kLookForEnd.
+  void begin_stop();
+  bool has_stopped();
+  int end_descriptor() const { return ended_; }
+  static constexpr std::chrono::milliseconds kLookForEnd{5};
+  /// The supervisor goes on killing alone.
+  void abandon() { supervisor_ = -1; }
   /// Kills all that is left and returns when it is gone. Harmless if called again.
   void stop();
 
@@ -83,8 +93,8 @@ class Supervisor {
   pid_t supervisor_ = -1;
   std::vector<Folder> folders_;
   std::chrono::milliseconds grace_{0};
+  int ended_ = -1;              ///< pidfd of the supervisor
   std::vector<pid_t> running_;  ///< by index; -1: not started, or ended
-  std::vector<int> sent_;       ///< signals so far
 };
 
 }  // namespace clump::mpiexec

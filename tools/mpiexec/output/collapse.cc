@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "output/lines.h"
+#include "output/output_buffer.h"
 #include "plan/rank_list.h"
 #include "pmi/job.h"
 
@@ -94,11 +94,11 @@ void CollapsedScreen::add(int descriptor, std::string_view lines) {
 
 void CollapsedScreen::show() {
   for (const int descriptor : {1, 2})
-    write_all(descriptor, of_[descriptor - 1].take(Collapser::Clock::now()));
+    output_buffer(descriptor).put(of_[descriptor - 1].take(Collapser::Clock::now()));
 }
 
 void CollapsedScreen::show_all() {
-  for (const int descriptor : {1, 2}) write_all(descriptor, of_[descriptor - 1].take_all());
+  for (const int descriptor : {1, 2}) output_buffer(descriptor).put(of_[descriptor - 1].take_all());
 }
 
 std::optional<Collapser::Clock::time_point> CollapsedScreen::next() const {

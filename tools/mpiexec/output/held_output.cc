@@ -2,81 +2,61 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <cerrno>
-#include <climits>
-#include <string_view>
 #include <utility>
 
-#include "common/poll_set.h"
 #include "output/lines.h"
+#include "output/output_buffer.h"
 
 namespace clump::mpiexec {
 
 namespace {
 
-constexpr std::size_t kMost = 1 << 20;  ///< so much is held; ranks that write more wait
-/// PRRTE's explanations are shorter. prterun may tell that ranks have begun only after what they have written
-/// by then, and keeps in memory whatever is not read.
+/// So much is held before ranks have begun. PRRTE's explanations are shorter. prterun may tell that ranks
+/// have begun only after what they have written by then, and keeps in memory whatever is not read.
 constexpr std::size_t kLongestExplanation = 64 << 10;
-
-bool is_writable(int milliseconds) {
-  tools::PollSet mine;
-  mine.add(STDOUT_FILENO, POLLOUT);
-  return mine.wait(milliseconds);
-}
+constexpr std::size_t kPipe = 1 << 20;  ///< a pipe has no more in it
 
 }  // namespace
 
+bool HeldOutput::has_room() const { return !is_released_ || !output_buffer(STDOUT_FILENO).is_full(); }
+
 void HeldOutput::add_to(tools::PollSet& all) const {
-  if (held_.size() < kMost) all.add(in_);
-  if (is_released_ && !held_.empty()) all.add(STDOUT_FILENO, POLLOUT);
+  if (has_room()) all.add(in_);
 }
 
 void HeldOutput::transfer() {
-  read();
-  if (is_released_) write(false);
+  while (has_room() && read()) write();
+  write();
 }
 
 void HeldOutput::finish() {
   // Daemons may keep the pipe open: what is in it is all that is waited for.
-  for (;;) {
-    read();
-    if (!is_released_ || held_.empty()) return;
-    write(true);
-  }
+  for (std::size_t got = 0; got < kPipe && read(); write()) got += held_.size();
+  write();
 }
 
-void HeldOutput::read() {
+bool HeldOutput::read() {
   char bytes[64 << 10];
-  while (in_ >= 0 && held_.size() < kMost) {
-    const ssize_t got = ::read(in_, bytes, sizeof bytes);
-    if (got > 0) {
-      held_.append(bytes, static_cast<std::size_t>(got));
-      is_released_ = is_released_ || held_.size() > kLongestExplanation;
-    } else {
-      if (got == 0) ::close(std::exchange(in_, -1));
-      return;
-    }
-  }
+  const ssize_t got = in_ >= 0 ? ::read(in_, bytes, sizeof bytes) : -1;
+  if (got == 0) ::close(std::exchange(in_, -1));
+  if (got <= 0) return false;
+  held_.append(bytes, static_cast<std::size_t>(got));
+  is_released_ = is_released_ || held_.size() > kLongestExplanation;
+  return true;
 }
 
-void HeldOutput::write(bool waits) {
-  std::string_view left = held_;
-  if (lines_ != nullptr) {
-    lines_->add(left);
-    left = {};
-  }
-  // A pipe that is writable takes as much without blocking.
-  while (!left.empty() && error_ == 0 && is_writable(waits ? -1 : 0)) {
-    const ssize_t written = ::write(STDOUT_FILENO, left.data(), std::min<std::size_t>(left.size(), PIPE_BUF));
-    if (written > 0)
-      left.remove_prefix(static_cast<std::size_t>(written));
-    else if (errno != EAGAIN && errno != EINTR)
-      error_ = errno;
-  }
-  if (error_ != 0) left = {};  // it is lost
-  held_.erase(0, held_.size() - left.size());
+void HeldOutput::write() {
+  if (!is_released_) return;
+  if (lines_ != nullptr)
+    lines_->add(held_, LineForwarder::Clock::now());
+  else
+    output_buffer(STDOUT_FILENO).put(held_);
+  held_.clear();
+}
+
+int HeldOutput::error() {
+  const WriteFailure* const failed = write_failure();
+  return failed != nullptr && failed->descriptor == STDOUT_FILENO ? failed->error : 0;
 }
 
 }  // namespace clump::mpiexec

@@ -20,23 +20,24 @@ class HeldOutput {
   void add_to(tools::PollSet& all) const;
   /// Whatever has come, and comes, is of ranks.
   void release() { is_released_ = true; }
-  /// Moves what can be moved now.
+  /// Moves what can be moved now, to stdout's buffer.
   void transfer();
-  /// prterun has ended: moves all the rest, and waits until it is read.
+  /// prterun has ended: moves all that is there.
   void finish();
   /// What is still held: no rank has written it.
   std::string unreleased() const { return is_released_ ? std::string() : held_; }
-  /// Why it cannot be written; 0: it can.
-  int error() const { return error_; }
+  /// Why stdout cannot be written; 0: it can.
+  static int error();
 
  private:
-  void read();
-  void write(bool waits);
+  bool has_room() const;
+  /// False if there is nothing now.
+  bool read();
+  void write();
 
   int in_ = -1;
   LineForwarder* lines_ = nullptr;
   bool is_released_ = false;
-  int error_ = 0;
   std::string held_;
 };
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -23,6 +24,14 @@ base::Status cannot_write(const std::string& path, const std::string& why) {
                     "cannot write {}: {}; name another place by --output-dir (--outfile-pattern, "
                     "--errfile-pattern)",
                     path, why);
+}
+
+/// A FIFO that nobody reads from now on holds up its rank, and not mpiexec. The open file description is
+/// mpiexec's own.
+std::unique_ptr<OutputBuffer> buffer_of(int file) {
+  if (file < 0) return nullptr;
+  ::fcntl(file, F_SETFL, ::fcntl(file, F_GETFL) | O_NONBLOCK);
+  return std::make_unique<OutputBuffer>(file);
 }
 
 /// What mpiexec puts in front of the lines of a plain process.
@@ -79,41 +88,64 @@ base::Status RanksOutput::direct(const pmi::HostProcess& process, int target, in
     return base::fail(MPI_ERR_SPAWN, "cannot make a pipe: {}", base::why_refused("pipe2", errno));
   ::fcntl(pipe[0], F_SETFL, O_NONBLOCK);
   end = pipe[1];
-  streams_.push_back({pipe[0], LineForwarder({target, screen_ ? &*screen_ : nullptr, file},
-                                             process.plain ? tag_of(job_.output.tags, rank) : "")});
+  std::unique_ptr<OutputBuffer> copy = buffer_of(file);
+  LineForwarder lines({target, screen_ ? &*screen_ : nullptr, copy.get()},
+                      process.plain ? tag_of(job_.output.tags, rank) : "");
+  streams_.push_back({pipe[0], std::move(copy), std::move(lines)});
   return {};
 }
 
+std::vector<OutputBuffer*> RanksOutput::buffers() const {
+  std::vector<OutputBuffer*> all = output_buffers();
+  for (const Stream& stream : streams_)
+    if (stream.copy) all.push_back(stream.copy.get());
+  return all;
+}
+
 void RanksOutput::add_to(tools::PollSet& all) const {
-  for (const Stream& stream : streams_) all.add(stream.source);
+  for (const Stream& stream : streams_)
+    if (!stream.lines.is_blocked()) all.add(stream.source);
+  for (const OutputBuffer* const buffer : buffers()) buffer->add_to(all);
 }
 
 std::optional<std::chrono::steady_clock::time_point> RanksOutput::next() const {
-  return screen_ ? screen_->next() : std::nullopt;
+  auto first = screen_ ? screen_->next() : std::nullopt;
+  for (const Stream& stream : streams_)
+    if (const auto time = stream.lines.next()) first = std::min(first.value_or(*time), *time);
+  return first;
 }
 
-bool RanksOutput::pass_on() {
-  bool any = false;
+std::size_t RanksOutput::read(Stream& stream) {
   char bytes[64 << 10];
+  const ssize_t got = stream.source >= 0 ? ::read(stream.source, bytes, sizeof bytes) : -1;
+  if (got > 0) stream.lines.add({bytes, static_cast<std::size_t>(got)}, LineForwarder::Clock::now());
+  if (got == 0) {
+    stream.lines.finish();
+    ::close(std::exchange(stream.source, -1));
+  }
+  return got > 0 ? static_cast<std::size_t>(got) : 0;
+}
+
+void RanksOutput::pass_on() {
+  for (OutputBuffer* const buffer : buffers()) buffer->write();
   for (Stream& stream : streams_) {
-    const ssize_t got = stream.source >= 0 ? ::read(stream.source, bytes, sizeof bytes) : -1;
-    if (got > 0) {
-      stream.lines.add({bytes, static_cast<std::size_t>(got)});
-      any = true;
-    } else if (got == 0) {
-      stream.lines.finish();
-      ::close(std::exchange(stream.source, -1));
-    }
+    if (stream.lines.is_blocked()) continue;
+    if (read(stream) == 0) stream.lines.show_beginning(LineForwarder::Clock::now());
   }
   if (screen_) screen_->show();
-  return any;
 }
 
 void RanksOutput::finish() {
-  while (pass_on()) {
+  for (Stream& stream : streams_) {
+    // What is in the pipe, and no more: somebody whom a rank has left behind may still hold the other end.
+    const int most = stream.source >= 0 ? ::fcntl(stream.source, F_GETPIPE_SZ) : 0;
+    for (int got = 0; got < most;) {
+      const std::size_t more = read(stream);
+      if (more == 0) break;
+      got += static_cast<int>(more);
+    }
+    stream.lines.finish();
   }
-  // Somebody whom a rank has left behind may still hold the other end.
-  for (Stream& stream : streams_) stream.lines.finish();
   if (screen_) screen_->show_all();
 }
 

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -33,16 +34,22 @@ class RanksOutput {
   /// What is to be waited for.
   void add_to(tools::PollSet& all) const;
   std::optional<std::chrono::steady_clock::time_point> next() const;
-  /// Passes on what has come, and shows what is due. False if nothing had come.
-  bool pass_on();
-  /// Passes on all that is there.
+  /// Passes on what has come, and shows what is due. Does not read what could not be passed on now, so that
+  /// its process waits.
+  void pass_on();
+  /// The processes have ended: reads all that is there. What readers have not taken by then is in buffers().
   void finish();
+  /// Those of stdout, of stderr, and of files that have output, too.
+  std::vector<OutputBuffer*> buffers() const;
 
  private:
   struct Stream {
     int source;
+    std::unique_ptr<OutputBuffer> copy;  ///< of a file that has all of it, too; null: there is none
     LineForwarder lines;
   };
+  /// Reads once. 0: there is nothing now.
+  static std::size_t read(Stream& stream);
 
   const pmi::Job& job_;
   std::optional<CollapsedScreen> screen_;

@@ -1,0 +1,132 @@
+#include "image/fork_locks.h"
+
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "base/mutex.h"
+#include "image/rank_image.h"
+#include "image/signals.h"
+
+namespace clump::image {
+namespace {
+
+/// The locks that have been used. `list_lock` guards the list, and is never held over a wait: but for the
+/// time from the moment when a fork() has all locks, until it has let go of them.
+constinit base::ShortMutex list_lock;
+constinit ForkLock* list = nullptr;
+
+/// One fork() at a time. A NoFork that begins meanwhile waits for it.
+constinit std::mutex forking;
+constinit std::atomic<bool> is_forking{false};
+/// How many threads have a NoFork; and how many of these the calling thread has.
+constinit std::atomic<int> inside{0};
+constinit thread_local int own_inside = 0;
+
+constexpr timespec kPause{0, 50'000};
+constexpr int kMostTries = 20'000;  // a second
+
+/// While one lives, no handler runs that might need the list.
+class ListHeld {
+ public:
+  ListHeld() : before_(signals::block_all()) { list_lock.lock(); }
+  ~ListHeld() {
+    list_lock.unlock();
+    signals::set_kernel_mask(before_);
+  }
+  ListHeld(const ListHeld&) = delete;
+  ListHeld& operator=(const ListHeld&) = delete;
+
+ private:
+  signals::Set before_;
+};
+
+}  // namespace
+
+void ForkLock::become_known() noexcept {
+  const ListHeld held;
+  if (is_known_.load(std::memory_order_relaxed)) return;
+  rank_ = is_of_rank_ ? fiber::identity() : nullptr;
+  next_ = list;
+  link_ = &list;
+  if (next_ != nullptr) next_->link_ = &next_;
+  list = this;
+  is_known_.store(true, std::memory_order_relaxed);
+}
+
+void ForkLock::become_unknown() noexcept {
+  if (!is_known_.load(std::memory_order_relaxed)) return;
+  const ListHeld held;
+  if (next_ != nullptr) next_->link_ = link_;
+  *link_ = next_;
+}
+
+NoFork::NoFork() noexcept {
+  if (own_inside++ > 0) return;
+  // sequentially consistent: either fork() sees this thread inside, or the thread sees the fork()
+  for (;;) {
+    inside.fetch_add(1);
+    if (!is_forking.load()) return;
+    inside.fetch_sub(1);
+    const std::scoped_lock until_it_has_ended(forking);
+  }
+}
+
+NoFork::~NoFork() {
+  if (--own_inside == 0) inside.fetch_sub(1);
+}
+
+/// A lock in the rank's Image may have been taken first by a thread of another rank.
+bool ForkLocks::concerns_caller(const ForkLock& lock) noexcept {
+  if (!lock.is_of_rank_ || lock.rank_ == nullptr || lock.rank_ == fiber::identity()) return true;
+  const auto place = reinterpret_cast<std::uintptr_t>(&lock);
+  const auto begin = reinterpret_cast<std::uintptr_t>(&current_image());
+  return place - begin < sizeof(Image);
+}
+
+bool ForkLocks::try_all() noexcept {
+  list_lock.lock();
+  bool has_all = inside.load() == (own_inside > 0 ? 1 : 0);
+  for (ForkLock* lock = list; lock != nullptr && has_all; lock = lock->next_) {
+    if (!concerns_caller(*lock)) continue;
+    lock->is_held_ = lock->act_(*lock, ForkLock::Act::kTry);
+    has_all = lock->is_held_;
+  }
+  return has_all;
+}
+
+void ForkLocks::hold() noexcept {
+  forking.lock();
+  is_forking.store(true);
+  for (int tries = 0; !try_all() && tries < kMostTries; ++tries) {
+    let_go_of_list();
+    ::syscall(SYS_nanosleep, &kPause, nullptr);
+  }
+}
+
+void ForkLocks::let_go_of_list() noexcept {
+  for (ForkLock* lock = list; lock != nullptr; lock = lock->next_)
+    if (std::exchange(lock->is_held_, false)) lock->act_(*lock, ForkLock::Act::kUnlock);
+  list_lock.unlock();
+}
+
+void ForkLocks::let_go() noexcept {
+  let_go_of_list();
+  is_forking.store(false);
+  forking.unlock();
+}
+
+void ForkLocks::renew() noexcept {
+  for (ForkLock* lock = list; lock != nullptr; lock = lock->next_) {
+    lock->is_held_ = false;
+    if (concerns_caller(*lock)) lock->act_(*lock, ForkLock::Act::kRenew);
+  }
+  list_lock.unlock();
+  inside.store(own_inside > 0 ? 1 : 0);
+  is_forking.store(false);
+  new (&forking) std::mutex;
+}
+
+}  // namespace clump::image

@@ -1,0 +1,127 @@
+// The locks of this process that another thread may hold when a rank calls fork(). A lock that is held stays
+// locked in the child for ever, because its holder is not there, and what it guards may be half changed. So
+// every lock of src/image and src/host is of a type of this file, or tests/layering/fork_locks.csv says why a
+// child never waits for it. fork() waits until it has all of them, and the child gets them anew.
+//
+// fork() takes the locks in no order: it tries all, and if one is held, it gives back the others and tries
+// again. So functions may take them in any order, and hold them as long as they like: fork() gives up after a
+// second. Then the child of that fork() gets the lock free all the same.
+//
+// The C library has such locks, too: of the time zone, of locales, of ld.so. They cannot be taken from here.
+// A function of ranks that may hold one for long has a NoFork meanwhile.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <new>
+
+#include "fiber/identity.h"
+
+namespace clump::image {
+
+/// What fork() needs of a lock. Never destroyed, except those of a rank.
+class ForkLock {
+ public:
+  ForkLock(const ForkLock&) = delete;
+  ForkLock& operator=(const ForkLock&) = delete;
+
+ protected:
+  enum class Act : std::uint8_t { kTry, kUnlock, kRenew };
+  /// Does this with the lock; the result of kTry.
+  using Function = bool (*)(ForkLock& lock, Act act);
+
+  constexpr ForkLock(Function act, bool is_of_rank) : act_(act), is_of_rank_(is_of_rank) {}
+  /// Called by each thread before it takes the lock: from the first time on, fork() knows the lock.
+  void note_use() {
+    // relaxed: a fork() that has the list does not let another lock into it
+    if (!is_known_.load(std::memory_order_relaxed)) [[unlikely]]
+      become_known();
+  }
+  void become_known() noexcept;
+  void become_unknown() noexcept;
+
+ private:
+  friend class ForkLocks;
+  const Function act_;
+  const bool is_of_rank_;
+  std::atomic<bool> is_known_{false};
+  bool is_held_ = false;                   ///< by fork()
+  const fiber::Identity* rank_ = nullptr;  ///< whose it is; null: all ranks'
+  ForkLock* next_ = nullptr;
+  ForkLock** link_ = nullptr;
+};
+
+/// A lock of the process: std::mutex or std::recursive_mutex.
+template <typename Mutex>
+class ForkSafe : public ForkLock {
+ public:
+  constexpr ForkSafe() : ForkLock(&act, false) {}
+  void lock() {
+    note_use();
+    mutex_.lock();
+  }
+  bool try_lock() {
+    note_use();
+    return mutex_.try_lock();
+  }
+  void unlock() { mutex_.unlock(); }
+
+ protected:
+  constexpr explicit ForkSafe(bool is_of_rank) : ForkLock(&act, is_of_rank) {}
+
+ private:
+  static bool act(ForkLock& lock, Act what) {
+    Mutex& mutex = static_cast<ForkSafe&>(lock).mutex_;
+    switch (what) {
+      case Act::kTry:
+        return mutex.try_lock();
+      case Act::kUnlock:
+        mutex.unlock();
+        break;
+      case Act::kRenew:
+        new (&mutex) Mutex;
+        break;
+    }
+    return true;
+  }
+
+  Mutex mutex_;
+};
+using ForkMutex = ForkSafe<std::mutex>;
+
+/// A lock of one rank, which its own threads take: fork() in another rank does not wait for it.
+template <typename Mutex>
+class ForkSafeOfRank : public ForkSafe<Mutex> {
+ public:
+  constexpr ForkSafeOfRank() : ForkSafe<Mutex>(true) {}
+  ~ForkSafeOfRank() { this->become_unknown(); }
+};
+using RankMutex = ForkSafeOfRank<std::mutex>;
+using RecursiveRankMutex = ForkSafeOfRank<std::recursive_mutex>;
+
+/// While one lives, fork() in another rank waits, for a second at most. For calls that take locks of the C
+/// library's. They may be nested, and call functions of the program.
+class NoFork {
+ public:
+  NoFork() noexcept;
+  ~NoFork();
+  NoFork(const NoFork&) = delete;
+  NoFork& operator=(const NoFork&) = delete;
+};
+
+/// Around fork(), with all signals blocked: host/fork.cc.
+class ForkLocks {
+ public:
+  static void hold() noexcept;
+  static void let_go() noexcept;
+  /// In the child; also in one of _Fork(), which takes no locks before.
+  static void renew() noexcept;
+
+ private:
+  static bool try_all() noexcept;
+  static void let_go_of_list() noexcept;
+  static bool concerns_caller(const ForkLock& lock) noexcept;
+};
+
+}  // namespace clump::image

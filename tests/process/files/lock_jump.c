@@ -1,0 +1,56 @@
+// A handler leaves a wait for a record lock by siglongjmp(): the rank does not wait any more, so another rank
+// that waits for its lock is in no deadlock. For: time limits around F_SETLKW with alarm() and siglongjmp().
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <sys/time.h>
+
+#include "../signals/check.h"
+
+static sigjmp_buf place;
+static void leave(int number) {
+  (void)number;
+  siglongjmp(place, 1);
+}
+
+static int lock(int file, int type, int byte, int command) {
+  struct flock one = {.l_type = type, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
+  return fcntl(file, command, &one);
+}
+
+/// Waits where later calls do not overwrite the stack.
+static void wait_far_down(int file) {
+  volatile char room[256 << 10];
+  room[0] = 0;
+  lock(file, F_WRLCK, 0, F_SETLKW);
+  room[1] = 0;
+}
+
+int main(int argc, char** argv) {
+  begin(&argc, &argv);
+  char name[64] = "";
+  if (rank == 0) snprintf(name, sizeof name, "/tmp/clump_jump_%d", (int)getpid());
+  MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
+  const int file = open(name, O_RDWR | O_CREAT, 0600), other = 1 - rank;
+  CHECK(file > 2 && lock(file, F_WRLCK, rank, F_SETLK) == 0);
+  install(SIGALRM, leave, 0);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 1) {
+    if (sigsetjmp(place, 1) == 0) {
+      const struct itimerval soon = {{0, 0}, {0, 3000}};
+      setitimer(ITIMER_REAL, &soon, NULL);
+      wait_far_down(file);
+      CHECK(!"the wait has ended");
+    }
+    MPI_Sendrecv(NULL, 0, MPI_INT, other, 0, NULL, 0, MPI_INT, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    usleep(20000);  // rank 0 should wait by then
+    CHECK(lock(file, F_UNLCK, 1, F_SETLK) == 0);
+  } else {
+    MPI_Sendrecv(NULL, 0, MPI_INT, other, 0, NULL, 0, MPI_INT, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    CHECK(lock(file, F_WRLCK, 1, F_SETLKW) == 0);
+    unlink(name);
+  }
+  close(file);
+  return end();
+}
