@@ -235,6 +235,16 @@ const Row kRows[] = {
     {"__isoc99_vscanf", nullptr, kReads},
     {"__isoc23_scanf", nullptr, kReads},
     {"__isoc23_vscanf", nullptr, kReads},
+    {"wscanf", nullptr, kReads},
+    {"vwscanf", nullptr, kReads},
+    {"__isoc99_wscanf", nullptr, kReads},
+    {"__isoc99_vwscanf", nullptr, kReads},
+    {"__isoc23_wscanf", nullptr, kReads},
+    {"__isoc23_vwscanf", nullptr, kReads},
+    {"getwchar_unlocked", nullptr, kReads},
+    {"__pread_chk", nullptr, kSame},
+    {"__recv_chk", nullptr, kSame},
+    {"__ttyname_r_chk", nullptr, kSame},
 };
 
 }  // namespace
