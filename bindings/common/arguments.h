@@ -202,27 +202,25 @@ class Numbers {
   Memory<int, 16> values_;
 };
 
-/// Error codes that the call gives, at most `count`. Null is MPI_ERRCODES_IGNORE in all ABIs.
-class OutCodes {
+/// array_of_errcodes of MPI_Comm_spawn and MPI_Comm_spawn_multiple. Only the root knows how many codes there are, so
+/// the library converts them. Null is MPI_ERRCODES_IGNORE in all ABIs.
+class SpawnCodes {
  public:
-  OutCodes(int* codes, int count)
-      : to_(codes), count_(codes != nullptr && count > 0 ? count : 0), values_(count_) {
-    if (values_.data() == nullptr) count_ = 0;
-    for (int i = 0; i < count_; ++i) values_[i] = kUntouched;
+  explicit SpawnCodes(int* codes) : wanted_{codes, &program_code} {}
+  SpawnCodes(const SpawnCodes&) = delete;
+  SpawnCodes& operator=(const SpawnCodes&) = delete;
+  operator int*() {  // NOLINT: for arguments
+    return wanted_.codes != nullptr ? reinterpret_cast<int*>(reinterpret_cast<std::uintptr_t>(&wanted_) + 1)
+                                    : MPI_ERRCODES_IGNORE;
   }
-  OutCodes(const OutCodes&) = delete;
-  OutCodes& operator=(const OutCodes&) = delete;
-  ~OutCodes() {
-    for (int i = 0; i < count_; ++i) {
-      if (values_[i] != kUntouched) to_[i] = program_code(values_[i]);
-    }
-  }
-  operator int*() { return count_ > 0 ? values_.data() : MPI_ERRCODES_IGNORE; }  // NOLINT: for arguments
 
  private:
-  int* to_;
-  int count_;
-  Memory<int, 16> values_;
+  /// As in src/mpi/spawn.cc.
+  struct ConvertedCodes {
+    int* codes;
+    int (*convert)(int);
+  };
+  ConvertedCodes wanted_;
 };
 
 /// The address that MPI_Buffer_detach and its kin give: `place` is that of a pointer.

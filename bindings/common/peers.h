@@ -52,25 +52,4 @@ inline bool is_root(MPI_Comm comm, int root) {
   return may_be_comm(comm) && abi::Comm_rank()(comm, &rank) == MPI_SUCCESS && rank == root;
 }
 
-/// How many error codes MPI_Comm_spawn and MPI_Comm_spawn_multiple write: at every rank one for each process
-/// that the root asks for. Only the root knows how many, and tells the other ranks. All ranks of `comm` call
-/// it. 0 if the call will be refused at all ranks.
-inline int codes_of_spawn(MPI_Comm comm, int root, int count, const int* maxprocs) {
-  int is_inter = 0;
-  int size = 0;
-  int rank = 0;
-  if (!may_be_comm(comm) || abi::Comm_test_inter()(comm, &is_inter) != MPI_SUCCESS || is_inter != 0) return 0;
-  if (abi::Comm_size()(comm, &size) != MPI_SUCCESS || root < 0 || root >= size) return 0;
-  if (abi::Comm_rank()(comm, &rank) != MPI_SUCCESS) return 0;
-  std::int64_t asked = 0;
-  for (int i = 0; rank == root && maxprocs != nullptr && i < count; ++i)
-    asked += maxprocs[i] > 0 ? maxprocs[i] : 0;
-  // Several threads of a rank alone may spawn at the same time, but not call other collectives.
-  if (size > 1 && abi::Bcast()(&asked, 1, MPI_INT64_T, root, comm) != MPI_SUCCESS) return 0;
-  return asked < INT_MAX ? static_cast<int>(asked) : INT_MAX;
-}
-inline int codes_of_spawn(MPI_Comm comm, int root, int maxprocs) {
-  return codes_of_spawn(comm, root, 1, &maxprocs);
-}
-
 }  // namespace clump::facade

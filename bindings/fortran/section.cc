@@ -87,7 +87,12 @@ MPI_Count place_of(const Descriptor& array, MPI_Count index) {
 MPI_Count extent_of(MPI_Datatype datatype) {
   MPI_Count low = 0;
   MPI_Count extent = 0;
-  return PMPI_Type_get_extent_c(datatype, &low, &extent) == MPI_SUCCESS && low == 0 ? extent : 0;
+  MPI_Count true_low = 0;
+  MPI_Count true_extent = 0;
+  if (PMPI_Type_get_extent_c(datatype, &low, &extent) != MPI_SUCCESS || low != 0 ||
+      PMPI_Type_get_true_extent_c(datatype, &true_low, &true_extent) != MPI_SUCCESS)
+    return 0;
+  return true_low >= 0 && true_low + true_extent <= extent ? extent : 0;
 }
 
 /// How many elements of the array, from the first one on, a message lies over: all that there are if that is

@@ -22,7 +22,7 @@ struct clump_other_sentinel {
   unsigned long bytes;
 };
 
-#define CLUMP_MOST_OTHER_SENTINELS 240
+#define CLUMP_MOST_OTHER_SENTINELS 2048
 
 /* Written by libclump_host.so under a lock of its own, read by any thread of the rank: `count` is stored
  * last. */

@@ -41,8 +41,6 @@ FUNCTIONS = {"RANK": "rank", "RANK_NNI": "rank", "TAG": "tag", "ERROR_CODE": "co
 # An exit code is no error code of MPI's.
 PLAIN = {("MPI_Abort", "errorcode"), ("MPI_Get_address", "location")}
 # The numbers of elements of arrays that the standard's data leaves open: communicators have as many peers, or neighbours.
-SPAWNED = {"MPI_Comm_spawn": "codes_of_spawn(standard(comm), root, maxprocs)",
-           "MPI_Comm_spawn_multiple": "codes_of_spawn(standard(comm), root, count, array_of_maxprocs)"}  # fmt: skip
 PEERS = re.compile(r"MPI_I?[Aa]lltoallw")
 NEIGHBOURS = re.compile(r"MPI_I?[Nn]eighbor_alltoallw")
 
@@ -130,8 +128,6 @@ def _declaration(p: Parameter) -> str:
 def _length(form: Form, p: Parameter) -> str:
     """The number of elements of an array of the parameter."""
     names = {q.name: q for q in form.parameters}
-    if p.kind == "ERROR_CODE" and form.name in SPAWNED:
-        return SPAWNED[form.name]
     if p.root_only:  # elsewhere the array and its length may be anything
         return f"is_root(standard(comm), root) ? {p.length} : 0"
     if isinstance(p.length, str) and p.length in names:
@@ -174,7 +170,7 @@ def _number(form: Form, p: Parameter) -> str:
         if p.is_scalar:
             return f"{to_standard}({p.name})"
         if p.is_array:  # in arrays of ranks there are none with a meaning of their own, but in MPI_Group_translate_ranks
-            return f"OutCodes({p.name}, {_length(form, p)})" if p.kind == "ERROR_CODE" else p.name
+            return f"SpawnCodes({p.name})" if p.kind == "ERROR_CODE" else p.name
         return f"Number<int, {to_program}, {to_standard}>({p.name})"
     table, bits = _camel(TABLES[p.kind]), "_bits" if p.kind in BITS else ""
     if p.is_scalar:

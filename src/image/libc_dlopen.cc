@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -77,9 +78,14 @@ void keep_sentinels(const link_map& object) {
     ld_open(object.l_name, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
+/// Held while a library for all ranks is opened and bound, and while one is closed: the list of what came in must not
+/// lose an object meanwhile. As ld.so's own lock it is held over constructors, which open libraries.
+constinit ForkSafe<std::recursive_mutex> open_lock;
+
 /// Opens the library `name`, which is in `file`, and binds all that comes in with it to the facade and to the
 /// library for Fortran. `facade` is the one that has to be there first; empty: none has.
 void* open_over(std::string facade, const std::string& file, const char* name, int flags) {
+  const std::scoped_lock lock(open_lock);
   const link_map* last = first_loaded();
   while (last->l_next != nullptr) last = last->l_next;
   for (; !facade.empty(); facade = facade_needed_by(file)) {
@@ -314,7 +320,10 @@ CLUMP_HOST_API int dlclose(void* handle) {
   has_own_error = false;
   const Caller caller = caller_with(handle, __builtin_return_address(0));
   Handle* mine = caller.image != nullptr ? caller.image->plugins().find(handle) : nullptr;
-  if (mine == nullptr) return real(handle);
+  if (mine == nullptr) {
+    const std::scoped_lock lock(open_lock);
+    return real(handle);
+  }
   caller.image->plugins().close(*mine);
   return 0;
 }

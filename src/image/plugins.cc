@@ -42,9 +42,12 @@ base::Status Plugins::open(const std::string& path, int flags, void** handle) {
 
 base::Status Plugins::open_private(Object& object, int flags, void** handle) {
   std::vector<Object*> closure;
+  bool stays = (flags & RTLD_NODELETE) != 0;
   const auto known = handles_.find(&object);
   if (known == handles_.end()) {
-    CLUMP_TRY(make_copies(object, flags, &closure));
+    bool is_known_to_fortran = false;
+    CLUMP_TRY(make_copies(object, flags, &closure, &is_known_to_fortran));
+    stays |= is_known_to_fortran;
     // Of a library that the program was linked to ld.so knows where its symbols are looked up only when it has
     // been opened.
     for (const Object* member : with_all_needed(object))
@@ -54,7 +57,7 @@ base::Status Plugins::open_private(Object& object, int flags, void** handle) {
   }
   Handle& mine = hold(&object);
   mine.closure = closure;
-  const bool keep = !mine.is_kept && (flags & RTLD_NODELETE) != 0;
+  const bool keep = !mine.is_kept && stays;
   mine.is_kept = mine.is_kept || keep;
   for (const Object* member : closure) {
     if (Instance* instance = image_.instance(*member)) instance->opened += keep ? 2 : 1;
@@ -70,8 +73,9 @@ base::Status Plugins::open_private(Object& object, int flags, void** handle) {
 }
 
 /// Makes the copies that the rank lacks of a library and of what it needs, each bound in the scope of this
-/// call. `closure` gets what has to stay loaded as long as the library.
-base::Status Plugins::make_copies(Object& object, int flags, std::vector<Object*>* closure) {
+/// call. `closure` gets what has to stay loaded as long as the library. `is_known`: the library for Fortran has
+/// addresses of a new copy now, so that they all stay loaded.
+base::Status Plugins::make_copies(Object& object, int flags, std::vector<Object*>* closure, bool* is_known) {
   *closure = with_needed(object);
   const Scope scope = scope_of(object, flags);
   UniqueSymbols unique = unique_;
@@ -88,7 +92,7 @@ base::Status Plugins::make_copies(Object& object, int flags, std::vector<Object*
   unique_ = std::move(unique);
   made_.fetch_add(made.size(), std::memory_order_relaxed);
   for (Instance* instance : made) {
-    instance->pinned = add_own_sentinels(*instance->object.map, image_);
+    *is_known |= add_own_sentinels(*instance->object.map, image_);
     opened_by_[&instance->object] = &object;
     reset_thread(*instance);
   }

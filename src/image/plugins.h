@@ -55,7 +55,7 @@ class Plugins {
 
  private:
   base::Status open_private(Object& object, int flags, void** handle);
-  base::Status make_copies(Object& object, int flags, std::vector<Object*>* closure);
+  base::Status make_copies(Object& object, int flags, std::vector<Object*>* closure, bool* is_known);
   Scope scope_of(Object& object, int flags);
   void construct(Object& object);
   void release(const std::vector<Object*>& closure);

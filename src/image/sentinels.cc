@@ -1,9 +1,14 @@
 #include "image/sentinels.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <string_view>
 #include <vector>
 
 #include "image/facade.h"
@@ -17,7 +22,7 @@ namespace {
 
 constexpr const char* kTableName = "mpi_clump_sentinels_";
 constexpr const char* kOthersName = "mpi_clump_other_sentinels_";
-constexpr int kMostOthers = 240;
+constexpr int kMostOthers = 2048;
 
 // As in bindings/fortran/sentinel_table.h.
 struct Sentinel {
@@ -88,7 +93,12 @@ T* in_copy(const Image& image, T* original) {
 
 void add(OtherSentinels& others, const OtherSentinel& added) {
   const int count = others.count;
-  if (count == kMostOthers) return;
+  if (count == kMostOthers) {
+    static constexpr std::string_view kText =
+        "clump: too many libraries that use MPI from Fortran are linked with -Bsymbolic: link them without it\n";
+    (void)!syscall(SYS_write, STDERR_FILENO, kText.data(), kText.size());
+    std::abort();
+  }
   others.all[count] = added;
   __atomic_store_n(&others.count, count + 1,
                    __ATOMIC_RELEASE);  // release: pairs with the acquire in own_sentinel()

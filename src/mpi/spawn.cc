@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdint>
 #include <mutex>
 #include <span>
 #include <string>
@@ -26,6 +27,24 @@ using base::Status;
 using core::Comm;
 using core::Group;
 using core::Rank;
+
+/// Where a facade wants the error codes, and how it makes those of its ABI of the standard's. Only this library
+/// knows at each rank how many there are. A facade passes the address of one plus 1 as array_of_errcodes, which is no
+/// address of an int. As in bindings/common/arguments.h.
+struct ConvertedCodes {
+  int* codes;
+  int (*convert)(int);
+};
+
+void give_codes(const std::vector<int>& codes, int* array_of_errcodes) {
+  const auto address = reinterpret_cast<std::uintptr_t>(array_of_errcodes);
+  if (address % 2 == 0) {
+    if (array_of_errcodes != MPI_ERRCODES_IGNORE) std::ranges::copy(codes, array_of_errcodes);
+    return;
+  }
+  const auto& wanted = *reinterpret_cast<const ConvertedCodes*>(address - 1);
+  std::ranges::transform(codes, wanted.codes, wanted.convert);
+}
 
 /// A job that the root has started by mpiexec, from its start until that mpiexec has ended.
 class StartedJob {
@@ -185,7 +204,7 @@ Status spawn(Rank& self, Comm& comm, int root, Read read, MPI_Comm* intercomm, i
     met = meet_job(self, comm, root, told, intercomm);
     if (!met.ok()) std::ranges::fill(told.codes, met.error_class());
   }
-  if (errcodes != nullptr) std::ranges::copy(told.codes, errcodes);
+  give_codes(told.codes, errcodes);
   CLUMP_TRY(started);
   if (is_other_job != 0) return met;
   if (error != MPI_SUCCESS)

@@ -39,6 +39,7 @@ program sections
   call point_to_point()
   call partial()
   call wide_elements()
+  call interleaved()
   call blocks()
   call reductions()
   call persistent()
@@ -119,6 +120,25 @@ contains
     call MPI_Sendrecv(line(1:20:2), 5, pair, rank, 1, got, 10, MPI_INTEGER, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
     call check(all(got == line(1:20:2)), 'a datatype of two elements')
     call MPI_Type_free(pair)
+  end subroutine
+
+  ! A datatype that is resized to less than it spans, as the column of a table that is transposed: its elements interleave.
+  subroutine interleaved()
+    integer :: line(16), got(16), part(8), wanted(8), i
+    type(MPI_Datatype) :: column, resized
+    line = [(i, i = 0, 15)]
+    part = line(1:16:2)
+    call MPI_Type_vector(2, 1, 4, MPI_INTEGER, column)
+    call MPI_Type_create_resized(column, 0_MPI_ADDRESS_KIND, 4_MPI_ADDRESS_KIND, resized)
+    call MPI_Type_commit(resized)
+    call MPI_Sendrecv(part, 4, resized, rank, 1, wanted, 8, MPI_INTEGER, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
+    call MPI_Sendrecv(line(1:16:2), 4, resized, rank, 1, part, 8, MPI_INTEGER, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
+    call check(all(part == wanted), 'elements that interleave are sent')
+    got = -1
+    call MPI_Sendrecv(wanted, 8, MPI_INTEGER, rank, 1, got(1:16:2), 4, resized, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
+    call check(all(got(1:16:2) == line(1:16:2)) .and. all(got(2:16:2) == -1), 'elements that interleave are received')
+    call MPI_Type_free(column)
+    call MPI_Type_free(resized)
   end subroutine
 
   subroutine blocks()

@@ -111,7 +111,7 @@ struct Span {
   double part_of(const record::ThreadRecord& thread) const {
     const std::uint64_t since = thread.had_since.load();
     const std::uint64_t had = thread.had.value() + (since != 0 && since < end ? end - since : 0);
-    return begin < end ? static_cast<double>(had) / static_cast<double>(end - begin) : 0;
+    return begin < end ? std::min(1.0, static_cast<double>(had) / static_cast<double>(end - begin)) : 0;
   }
 };
 

@@ -1,5 +1,6 @@
 /* Opens the libraries that PLUGINS names, one behind the other, and lets each look at MPI's special
-   addresses: "l/path" locally, "g/path" globally, "c/path" also for those that C compares with. As a program
+   addresses: "l/path" locally, "g/path" globally, "c/path" also for those that C compares with, "a/path" once before, after which
+   it is closed. As a program
    (MAIN) it has no MPI itself; LINKED: it is linked to such a library, too. */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -21,6 +22,10 @@ int open_all(void) {
   int failures = 0;
   char* list = getenv("PLUGINS") != NULL ? strdup(getenv("PLUGINS")) : NULL;
   for (char* one = list != NULL ? strtok(list, " ") : NULL; one != NULL; one = strtok(NULL, " ")) {
+    if (*one == 'a') {
+      void* const before = dlopen(one + 1, RTLD_NOW | RTLD_LOCAL);
+      if (before != NULL) failures += ((int (*)(void))symbol(before, "plug"))(), dlclose(before);
+    }
     void* const library = dlopen(one + 1, RTLD_NOW | (*one == 'g' ? RTLD_GLOBAL : RTLD_LOCAL));
     if (library == NULL) {
       fprintf(stderr, "%s\n", dlerror());

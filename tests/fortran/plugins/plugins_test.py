@@ -27,6 +27,11 @@ class Plugins(tool.Case):
             self.look(program, "lsymbolic.so", "cplain.so", "lother_symbolic.so")
             self.look(program, "labove.so")
 
+    def test_opened_again(self):
+        for program in ("opens", "opens_mpi"):
+            self.look(program, "aplain.so", "asymbolic.so")
+            self.look(program, "lplain.so", "asymbolic.so", "asymbolic.so")
+
     def test_linked(self):
         self.look("linked", "cplain.so")
         self.look("linked_symbolic", "cplain.so", "lother_symbolic.so")
