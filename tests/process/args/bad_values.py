@@ -21,7 +21,7 @@ from clump_gen import checks, kinds  # noqa: E402  (right_calls has made it know
 # Checks whose bad value is NULL.
 OF_NULL = {"pointer", "array", "displacements"}
 # No check: what a type becomes that means nothing.
-NOT_A_CHECK = {"no_type"}
+NOT_A_CHECK = {"no_op", "no_type"}
 
 
 @dataclass(frozen=True)
