@@ -202,8 +202,8 @@ class Numbers {
   Memory<int, 16> values_;
 };
 
-/// array_of_errcodes of MPI_Comm_spawn and MPI_Comm_spawn_multiple. Only the root knows how many codes there are, so
-/// the library converts them. Null is MPI_ERRCODES_IGNORE in all ABIs.
+/// array_of_errcodes of MPI_Comm_spawn and MPI_Comm_spawn_multiple. Only the root knows how many codes there
+/// are, so the library converts them. Null is MPI_ERRCODES_IGNORE in all ABIs.
 class SpawnCodes {
  public:
   explicit SpawnCodes(int* codes) : wanted_{codes, &program_code} {}

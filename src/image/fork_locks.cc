@@ -26,7 +26,8 @@ constinit std::atomic<int> inside{0};
 constinit thread_local int own_inside = 0;
 
 constexpr timespec kPause{0, 50'000};
-constexpr int kMostTries = 20'000;  // a second
+constexpr int kMostTries = 10'000;  // about a second
+constexpr int kMostInside = 500;    // tries that wait for a NoFork: about 50 ms
 
 /// While one lives, no handler runs that might need the list.
 class ListHeld {
@@ -75,7 +76,11 @@ NoFork::NoFork() noexcept {
 }
 
 NoFork::~NoFork() {
-  if (--own_inside == 0) inside.fetch_sub(1);
+  if (own_inside > 0 && --own_inside == 0) inside.fetch_sub(1);
+}
+
+void NoFork::leave_by_jump() noexcept {
+  if (std::exchange(own_inside, 0) > 0) inside.fetch_sub(1);
 }
 
 /// A lock in the rank's Image may have been taken first by a thread of another rank.
@@ -86,11 +91,11 @@ bool ForkLocks::concerns_caller(const ForkLock& lock) noexcept {
   return place - begin < sizeof(Image);
 }
 
-bool ForkLocks::try_all() noexcept {
+bool ForkLocks::try_all(bool waits_for_others) noexcept {
   list_lock.lock();
-  bool has_all = inside.load() == (own_inside > 0 ? 1 : 0);
+  bool has_all = !waits_for_others || inside.load() == (own_inside > 0 ? 1 : 0);
   for (ForkLock* lock = list; lock != nullptr && has_all; lock = lock->next_) {
-    if (!concerns_caller(*lock)) continue;
+    if (!concerns_caller(*lock) || lock->is_held_by_caller()) continue;
     lock->is_held_ = lock->act_(*lock, ForkLock::Act::kTry);
     has_all = lock->is_held_;
   }
@@ -98,9 +103,13 @@ bool ForkLocks::try_all() noexcept {
 }
 
 void ForkLocks::hold() noexcept {
+  // Who waits here is in no function of the C library's, though it may have a NoFork: a constructor that
+  // forks.
+  if (own_inside > 0) inside.fetch_sub(1);
   forking.lock();
+  if (own_inside > 0) inside.fetch_add(1);
   is_forking.store(true);
-  for (int tries = 0; !try_all() && tries < kMostTries; ++tries) {
+  for (int tries = 0; !try_all(tries < kMostInside) && tries < kMostTries; ++tries) {
     let_go_of_list();
     ::syscall(SYS_nanosleep, &kPause, nullptr);
   }
@@ -121,7 +130,7 @@ void ForkLocks::let_go() noexcept {
 void ForkLocks::renew() noexcept {
   for (ForkLock* lock = list; lock != nullptr; lock = lock->next_) {
     lock->is_held_ = false;
-    if (concerns_caller(*lock)) lock->act_(*lock, ForkLock::Act::kRenew);
+    if (concerns_caller(*lock) && !lock->is_held_by_caller()) lock->act_(*lock, ForkLock::Act::kRenew);
   }
   list_lock.unlock();
   inside.store(own_inside > 0 ? 1 : 0);

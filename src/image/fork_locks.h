@@ -5,7 +5,8 @@
 //
 // fork() takes the locks in no order: it tries all, and if one is held, it gives back the others and tries
 // again. So functions may take them in any order, and hold them as long as they like: fork() gives up after a
-// second. Then the child of that fork() gets the lock free all the same.
+// second. It does not wait for a lock of its own thread, which a handler has interrupted. Then the child of
+// that fork() gets the lock free all the same.
 //
 // The C library has such locks, too: of the time zone, of locales, of ld.so. They cannot be taken from here.
 // A function of ranks that may hold one for long has a NoFork meanwhile.
@@ -40,14 +41,27 @@ class ForkLock {
   }
   void become_known() noexcept;
   void become_unknown() noexcept;
+  void note_taken() { holder_.store(caller(), std::memory_order_relaxed); }
+  void note_given_back() { holder_.store(nullptr, std::memory_order_relaxed); }
+
+ public:
+  /// Whether the calling thread has the lock: a handler may have interrupted it. A lock of
+  /// std::recursive_mutex: false after it was taken twice and given back once.
+  bool is_held_by_caller() const { return holder_.load(std::memory_order_relaxed) == caller(); }
 
  private:
+  static const void* caller() {
+    static constinit thread_local char own = 0;
+    return &own;
+  }
+
   friend class ForkLocks;
   const Function act_;
   const bool is_of_rank_;
   std::atomic<bool> is_known_{false};
-  bool is_held_ = false;                   ///< by fork()
-  const fiber::Identity* rank_ = nullptr;  ///< whose it is; null: all ranks'
+  std::atomic<const void*> holder_{nullptr};  ///< relaxed: a thread looks only for itself
+  bool is_held_ = false;                      ///< by fork()
+  const fiber::Identity* rank_ = nullptr;     ///< whose it is; null: all ranks'
   ForkLock* next_ = nullptr;
   ForkLock** link_ = nullptr;
 };
@@ -60,12 +74,18 @@ class ForkSafe : public ForkLock {
   void lock() {
     note_use();
     mutex_.lock();
+    note_taken();
   }
   bool try_lock() {
     note_use();
-    return mutex_.try_lock();
+    if (!mutex_.try_lock()) return false;
+    note_taken();
+    return true;
   }
-  void unlock() { mutex_.unlock(); }
+  void unlock() {
+    note_given_back();
+    mutex_.unlock();
+  }
 
  protected:
   constexpr explicit ForkSafe(bool is_of_rank) : ForkLock(&act, is_of_rank) {}
@@ -100,14 +120,16 @@ class ForkSafeOfRank : public ForkSafe<Mutex> {
 using RankMutex = ForkSafeOfRank<std::mutex>;
 using RecursiveRankMutex = ForkSafeOfRank<std::recursive_mutex>;
 
-/// While one lives, fork() in another rank waits, for a second at most. For calls that take locks of the C
-/// library's. They may be nested, and call functions of the program.
+/// While one lives, fork() in another rank waits, for 50 ms at most: some calls wait in the network. For
+/// calls that take locks of the C library's. They may be nested, and call functions of the program.
 class NoFork {
  public:
   NoFork() noexcept;
   ~NoFork();
   NoFork(const NoFork&) = delete;
   NoFork& operator=(const NoFork&) = delete;
+  /// The calling thread leaves all that it is in by longjmp().
+  static void leave_by_jump() noexcept;
 };
 
 /// Around fork(), with all signals blocked: host/fork.cc.
@@ -119,7 +141,7 @@ class ForkLocks {
   static void renew() noexcept;
 
  private:
-  static bool try_all() noexcept;
+  static bool try_all(bool waits_for_others) noexcept;
   static void let_go_of_list() noexcept;
   static bool concerns_caller(const ForkLock& lock) noexcept;
 };

@@ -1,7 +1,6 @@
 #include "image/lacks.h"
 
 #include <fmt/ranges.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstddef>

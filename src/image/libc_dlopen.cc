@@ -78,8 +78,8 @@ void keep_sentinels(const link_map& object) {
     ld_open(object.l_name, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
-/// Held while a library for all ranks is opened and bound, and while one is closed: the list of what came in must not
-/// lose an object meanwhile. As ld.so's own lock it is held over constructors, which open libraries.
+/// Held while a library for all ranks is opened and bound, and while one is closed: the list of what came in
+/// must not lose an object meanwhile. As ld.so's own lock it is held over constructors, which open libraries.
 constinit ForkSafe<std::recursive_mutex> open_lock;
 
 /// Opens the library `name`, which is in `file`, and binds all that comes in with it to the facade and to the

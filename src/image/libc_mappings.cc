@@ -39,11 +39,12 @@ struct Mapping {
 constexpr std::size_t kMostMappings = 1 << 16;
 constinit Mapping mappings[kMostMappings];
 constinit std::size_t mapping_count = 0;
-constinit ForkMutex mappings_lock;
+/// Not known to fork(): an allocator's own handlers of fork() wait for threads that map memory.
+constinit std::mutex mappings_lock;
 /// Whether there are any mappings: if not, the lock is not taken.
 std::atomic<bool> has_mappings{false};
 
-using Lock = std::scoped_lock<ForkMutex>;
+using Lock = std::scoped_lock<std::mutex>;
 
 std::uintptr_t address_of(const void* block) { return reinterpret_cast<std::uintptr_t>(block); }
 

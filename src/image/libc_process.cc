@@ -29,6 +29,7 @@ using fiber::rank_fiber;
 /// here.
 void restore_signals(const __jmp_buf_tag& place) {
   locks::leave_by_jump();
+  NoFork::leave_by_jump();
   if (signals::is_ours() && place.__mask_was_saved != 0) {
     sigset_t mask;
     static_assert(sizeof mask == sizeof place.__saved_mask);

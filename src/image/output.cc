@@ -50,9 +50,13 @@ void note_failure(const fiber::Identity& rank, int descriptor, int error) {
 }
 
 /// After a system call that has failed to write: waits until the descriptor takes more. False if it never
-/// will.
+/// will. A signal that comes while the thread waits for a reader has its handler run here, because it may be
+/// the end of the rank; the handler finds the stream's lock held by its own thread (Held).
 bool may_write_again(int descriptor) {
-  if (errno == EINTR) return true;
+  if (errno == EINTR) {
+    const signals::LetHandlers let;
+    return true;
+  }
   if (errno != EAGAIN) return false;
   pollfd wait{descriptor, POLLOUT, 0};
   syscall(SYS_ppoll, &wait, 1, nullptr, nullptr, 0);
@@ -235,6 +239,7 @@ bool Stream::keep(std::string_view text) {
 
 bool Stream::append(std::string_view text) {
   const Held held(*this);
+  if (held.is_nested()) return tell(write_all(descriptor_, text));
   // relaxed: set when one thread is left
   if (has_finished.load(std::memory_order_relaxed)) return keep(text) && write_partial();
   const std::size_t last = text.rfind('\n');
@@ -248,22 +253,23 @@ bool Stream::append(std::string_view text) {
 
 bool Stream::flush() {
   const Held held(*this);
+  if (held.is_nested()) return true;
   return keeps_lines_whole() || write_partial();
 }
 
 std::size_t Stream::pending() {
   const Held held(*this);
-  return partial_.size();
+  return held.is_nested() ? 0 : partial_.size();
 }
 
 void Stream::discard() {
   const Held held(*this);
-  partial_.clear();
+  if (!held.is_nested()) partial_.clear();
 }
 
 bool Stream::end() {
   const Held held(*this);
-  return write_partial();
+  return held.is_nested() || write_partial();
 }
 
 void Stream::flush_if_free() {

@@ -79,12 +79,19 @@ class Stream {
   /// Holds the lock while it lives; `tries`: only if the lock is free.
   class Held {
    public:
-    explicit Held(Stream& stream) : lock_(stream.lock_) {}
+    explicit Held(Stream& stream)
+        : is_nested_(stream.lock_.is_held_by_caller()), lock_(stream.lock_, std::defer_lock) {
+      if (!is_nested_) lock_.lock();
+    }
     Held(Stream& stream, std::try_to_lock_t tries) : lock_(stream.lock_, tries) {}
     bool is_held() const { return lock_.owns_lock(); }
+    /// A handler has interrupted the thread while it waits for a reader, and has the lock: what it writes
+    /// goes out before the rest of that.
+    bool is_nested() const { return is_nested_; }
 
    private:
     const signals::NoHandlers handlers_wait_;  // before the lock, and until it is free
+    const bool is_nested_ = false;
     std::unique_lock<RankMutex> lock_;
   };
   bool keeps_lines_whole() const;

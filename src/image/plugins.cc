@@ -48,10 +48,11 @@ base::Status Plugins::open_private(Object& object, int flags, void** handle) {
     bool is_known_to_fortran = false;
     CLUMP_TRY(make_copies(object, flags, &closure, &is_known_to_fortran));
     stays |= is_known_to_fortran;
-    // Of a library that the program was linked to ld.so knows where its symbols are looked up only when it has
-    // been opened.
+    // Of a library that the program was linked to ld.so knows where its symbols are looked up only when it
+    // has been opened.
     for (const Object* member : with_all_needed(object))
-      if (!member->is_template && member->map->l_name[0] != '\0') ld_open(member->map->l_name, RTLD_NOW | RTLD_NOLOAD);
+      if (!member->is_template && member->map->l_name[0] != '\0')
+        ld_open(member->map->l_name, RTLD_NOW | RTLD_NOLOAD);
   } else {
     closure = known->second->closure;
   }
@@ -73,8 +74,8 @@ base::Status Plugins::open_private(Object& object, int flags, void** handle) {
 }
 
 /// Makes the copies that the rank lacks of a library and of what it needs, each bound in the scope of this
-/// call. `closure` gets what has to stay loaded as long as the library. `is_known`: the library for Fortran has
-/// addresses of a new copy now, so that they all stay loaded.
+/// call. `closure` gets what has to stay loaded as long as the library. `is_known`: the library for Fortran
+/// has addresses of a new copy now, so that they all stay loaded.
 base::Status Plugins::make_copies(Object& object, int flags, std::vector<Object*>* closure, bool* is_known) {
   *closure = with_needed(object);
   const Scope scope = scope_of(object, flags);

@@ -95,7 +95,8 @@ void add(OtherSentinels& others, const OtherSentinel& added) {
   const int count = others.count;
   if (count == kMostOthers) {
     static constexpr std::string_view kText =
-        "clump: too many libraries that use MPI from Fortran are linked with -Bsymbolic: link them without it\n";
+        "clump: too many libraries that use MPI from Fortran are linked with -Bsymbolic: link them without "
+        "it\n";
     (void)!syscall(SYS_write, STDERR_FILENO, kText.data(), kText.size());
     std::abort();
   }

@@ -32,11 +32,14 @@ struct Calls {
   int sleeping_count = 0;
   bool any = false;
 
-  /// Calls a thread that has these signals to handle. With the Guard, which the thread needs to take them: so it has
-  /// the interruption before it goes on. One that came later would end the program's next call, with no handler run.
+  /// Calls a thread that has these signals to handle. With the Guard, which the thread needs to take them: so
+  /// it has the interruption before it goes on. One that came later would end the program's next call, with
+  /// no handler run.
   void call(const Table& table, const Thread& thread, Set signals) {
     any = true;
-    bool restart = thread.awaited.load(std::memory_order_relaxed) == 0;
+    // A call is not begun anew where its caller runs the handlers (NoHandlers).
+    bool restart = thread.awaited.load(std::memory_order_relaxed) == 0 &&
+                   thread.no_handlers.load(std::memory_order_relaxed) == 0;
     for (Set left = signals; left != 0; left &= left - 1)
       restart &= (table.actions[__builtin_ctzll(left) + 1].flags & SA_RESTART) != 0;
     const int signal = restart ? kRestart : kInterrupt;
@@ -47,8 +50,8 @@ struct Calls {
       sleeping[sleeping_count++] = thread.fiber;
   }
 
-  /// Calls threads for the signals that are pending for a rank. A thread that waits for a signal gets it first,
-  /// then the main thread, then any other. With the Guard.
+  /// Calls threads for the signals that are pending for a rank. A thread that waits for a signal gets it
+  /// first, then the main thread, then any other. With the Guard.
   void call(const Table& table) {
     Set left = table.pending.load(std::memory_order_relaxed);
     const Thread* last = nullptr;

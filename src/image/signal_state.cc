@@ -140,7 +140,7 @@ NoHandlers::NoHandlers() noexcept : self_(is_on() && own.rank != nullptr ? &own 
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
-NoHandlers::~NoHandlers() {
+NoHandlers::~NoHandlers() noexcept(false) {
   if (self_ == nullptr) {
     set_kernel_mask(before_);
     return;
@@ -152,6 +152,21 @@ NoHandlers::~NoHandlers() {
   if (left != 0 || self_->rank == nullptr) return;
   const bool any = (pending_of(*self_) & ~self_->blocked.load(std::memory_order_relaxed)) != 0;
   if (any && may_run_handlers(*self_)) attend(*self_);
+}
+
+LetHandlers::LetHandlers() : self_(is_on() && own.rank != nullptr ? &own : nullptr) {
+  if (self_ == nullptr) return;
+  kept_ = self_->no_handlers.exchange(0, std::memory_order_relaxed);  // relaxed: the thread's own
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (kept_ == 0) return;
+  const bool any = (pending_of(*self_) & ~self_->blocked.load(std::memory_order_relaxed)) != 0;
+  if (any && may_run_handlers(*self_)) attend(*self_);
+}
+
+LetHandlers::~LetHandlers() {
+  if (self_ == nullptr || kept_ == 0) return;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  self_->no_handlers.store(kept_, std::memory_order_relaxed);
 }
 
 bool may_run_handlers(const Thread& self) noexcept {

@@ -69,7 +69,7 @@ struct Thread;
 class NoHandlers {
  public:
   NoHandlers() noexcept;
-  ~NoHandlers();
+  ~NoHandlers() noexcept(false);  // a handler may call pthread_exit()
   NoHandlers(const NoHandlers&) = delete;
   NoHandlers& operator=(const NoHandlers&) = delete;
 
@@ -77,6 +77,21 @@ class NoHandlers {
   Thread* self_;    ///< null: the kernel runs them, and blocks all signals
   Set before_ = 0;  ///< what the kernel blocked then
 };
+/// Runs the handlers of the calling thread that wait for the end of a NoHandlers, and while it lives those
+/// that come. What the NoHandlers is for has to be in order at this point. A handler may leave by
+/// siglongjmp().
+class LetHandlers {
+ public:
+  LetHandlers();
+  ~LetHandlers();
+  LetHandlers(const LetHandlers&) = delete;
+  LetHandlers& operator=(const LetHandlers&) = delete;
+
+ private:
+  Thread* self_;
+  int kept_ = 0;
+};
+
 /// Blocks all signals of the calling thread but faults, in the kernel; returns what was blocked.
 Set block_all() noexcept;
 void set_kernel_mask(Set blocked) noexcept;

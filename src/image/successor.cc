@@ -105,10 +105,17 @@ int start(const char* path, char* const* arguments, char* const* environment, co
   const WithCoresOfFiber wide;
   const WithPersonalityOfFiber same;
   KeptByExec kept;
+  constexpr itimerval kNoTimer{};
   for (const __itimer_which_t which : {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF})
-    (void)getitimer(which, &kept.timers[which]);
+    (void)setitimer(which, &kNoTimer, &kept.timers[which]);  // the successor's from now on
   kept.count = signals::pending_for_exec(signals::mine(), kept.pending);
-  return spawn_for_rank(&child, {path, all_actions.get(), nullptr, arguments, all.data(), &kept});
+  const int failure =
+      spawn_for_rank(&child, {path, all_actions.get(), nullptr, arguments, all.data(), &kept});
+  if (failure != 0) {
+    for (const __itimer_which_t which : {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF})
+      (void)setitimer(which, &kept.timers[which], nullptr);
+  }
+  return failure;
 }
 
 /// Waits for the end of the successor and returns its status. Processes that it has left may go on, but their

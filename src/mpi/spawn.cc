@@ -28,9 +28,9 @@ using core::Comm;
 using core::Group;
 using core::Rank;
 
-/// Where a facade wants the error codes, and how it makes those of its ABI of the standard's. Only this library
-/// knows at each rank how many there are. A facade passes the address of one plus 1 as array_of_errcodes, which is no
-/// address of an int. As in bindings/common/arguments.h.
+/// Where a facade wants the error codes, and how it makes those of its ABI of the standard's. Only this
+/// library knows at each rank how many there are. A facade passes the address of one plus 1 as
+/// array_of_errcodes, which is no address of an int. As in bindings/common/arguments.h.
 struct ConvertedCodes {
   int* codes;
   int (*convert)(int);

@@ -79,8 +79,9 @@ struct Recorder::Lease {
     const std::lock_guard lock(idle.mutex);
     // Not beyond the end of MPI: the time that the record is set against ends there, too.
     const RankRecord& rank = Book::book_.region_.rank(recorder.rank_);
-    const std::uint64_t until =
-        rank.since.load(std::memory_order_relaxed) != 0 ? Book::now() : rank.last_watched.load(std::memory_order_relaxed);
+    const std::uint64_t until = rank.since.load(std::memory_order_relaxed) != 0
+                                    ? Book::now()
+                                    : rank.last_watched.load(std::memory_order_relaxed);
     const std::uint64_t since = recorder.record_->had_since.exchange(0, std::memory_order_relaxed);
     if (until > since) recorder.record_->had.add(until - since);
     idle.of_rank[recorder.rank_].push_back(recorder.record_);

@@ -1,7 +1,6 @@
 #include "common/host_trial.h"
 
 #include <fmt/ranges.h>
-#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,7 +1,6 @@
 #include "common/ways.h"
 
 #include <fmt/ranges.h>
-#include <fmt/ranges.h>
 #include <sys/stat.h>
 
 #include <algorithm>

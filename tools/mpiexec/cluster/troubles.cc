@@ -1,7 +1,6 @@
 #include "cluster/troubles.h"
 
 #include <fmt/ranges.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <climits>
