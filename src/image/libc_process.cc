@@ -15,6 +15,7 @@
 #include "base/types.h"
 #include "fiber/fiber.h"
 #include "fiber/kernel_state.h"
+#include "image/fork_locks.h"
 #include "image/record_locks.h"
 #include "image/signal_state.h"
 #include "image/symbols.h"

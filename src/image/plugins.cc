@@ -128,7 +128,10 @@ void Plugins::close(Handle& handle) {
   const std::scoped_lock lock(image_.lock);
   if (handle.references == 0) return;  // one that is kept, closed too often
   const std::vector<Object*> closure = handle.closure;
-  if (--handle.references == 0 && !handle.is_kept) handles_.erase(handle.object);
+  if (--handle.references == 0 && !handle.is_kept) {
+    closed_[handle.object] = std::move(handles_[handle.object]);
+    handles_.erase(handle.object);
+  }
   release(closure);
 }
 
@@ -173,7 +176,10 @@ std::vector<Object*> Plugins::local_scope(Object& object) {
 Handle& Plugins::hold(Object* object) {
   std::unique_ptr<Handle>& handle = handles_[object];
   if (handle == nullptr) {
-    handle = std::make_unique<Handle>();
+    // The address that it had before, as with ld.so: others may have kept the library loaded.
+    handle = std::move(closed_[object]);
+    if (handle == nullptr) handle = std::make_unique<Handle>();
+    *handle = {};
     handle->object = object;
   }
   ++handle->references;

@@ -64,6 +64,7 @@ class Plugins {
 
   Image& image_;
   std::map<Object*, std::unique_ptr<Handle>> handles_;
+  std::map<const Object*, std::unique_ptr<Handle>> closed_;  ///< whose addresses stay those of their libraries
   std::vector<Object*> globals_;
   UniqueSymbols unique_;
   std::unordered_map<const Object*, Object*>
