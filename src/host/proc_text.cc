@@ -63,7 +63,16 @@ bool is_zombie(std::string_view stat) {
   const std::size_t at = stat.rfind(')');
   if (at == std::string_view::npos || at + 2 >= stat.size()) return false;
   const char state = stat[at + 2];
-  return state == 'Z' || state == 'X';
+  if (state == 'X') return true;
+  if (state != 'Z') return false;
+  // So says a process whose first thread has ended, too, while others go on: the 18th word after the name counts them.
+  std::string_view rest = stat.substr(at + 2);
+  for (int word = 0; word < 17; ++word) {
+    const std::size_t end = rest.find(' ');
+    if (end == std::string_view::npos) return true;
+    rest.remove_prefix(end + 1);
+  }
+  return next_number(rest) <= 1;
 }
 
 bool TimerLines::add(std::string_view line) {

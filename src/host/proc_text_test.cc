@@ -74,6 +74,9 @@ TEST(IsZombie, KnowsWhoHasEnded) {
   EXPECT_TRUE(is_zombie("12 (a) Z 1 12"));
   EXPECT_TRUE(is_zombie("12 (x) S (y) Z 1 12"));
   EXPECT_FALSE(is_zombie("12 (Z) S 1 12"));
+  // The first thread has ended, and another one goes on.
+  EXPECT_FALSE(is_zombie("12 (a) Z 1 12 12 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 2 0 123"));
+  EXPECT_TRUE(is_zombie("12 (a) Z 1 12 12 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 123"));
   EXPECT_FALSE(is_zombie("12 (a) Z) R 1 12"));
   EXPECT_FALSE(is_zombie("12 (a)"));
   EXPECT_FALSE(is_zombie(""));

@@ -112,7 +112,10 @@ bool Tasks::look_at(pid_t thread, std::vector<Task>& tasks) const {
     if (is_in_semaphore(wait) && handles_signals_from_outside()) return false;
   }
   std::snprintf(path.data(), path.size(), "/proc/self/task/%d/status", thread);
-  tasks.push_back({thread, wait.address, switches_of(read_proc_file(path.data(), room.data(), room.size()))});
+  const std::string_view status = read_proc_file(path.data(), room.data(), room.size());
+  // Not a thread that a debugger holds, or that waits for a page: it may have been woken.
+  if (status.find("\nState:\tS") == std::string_view::npos) return false;
+  tasks.push_back({thread, wait.address, switches_of(status)});
   return tasks.back().switches != kNoSwitches;
 }
 

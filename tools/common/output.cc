@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <string_view>
@@ -25,6 +26,7 @@ int fail(const char* name, int error) {
 
 int run_tool(const char* name, const std::function<int()>& body) {
   base::keep_standard_descriptors();
+  ::signal(SIGCHLD, SIG_DFL);  // where it is ignored the kernel waits for children, and tells nobody of their end
   static const char* const own_name = name;
   base::tell_uncaught([](std::string words) {
     std::fprintf(stderr, "%s: %s\n", own_name, words.c_str());

@@ -8,7 +8,8 @@ bool EndRequests::ends_job(int signal) { return signal == SIGINT || signal == SI
 
 EndRequests::Kind EndRequests::take(int signal, bool is_typed, Clock::time_point now) {
   if (first_ != 0)
-    return !is_typed && signal == first_ && now - at_ < kSameWithin ? Kind::kSame : Kind::kAgain;
+    // No key sends SIGHUP: a terminal that closes does, once by the shell and once by the kernel.
+    return (!is_typed || signal == SIGHUP) && signal == first_ && now - at_ < kSameWithin ? Kind::kSame : Kind::kAgain;
   first_ = signal;
   at_ = now;
   return Kind::kFirst;

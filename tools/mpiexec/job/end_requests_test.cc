@@ -32,6 +32,12 @@ TEST(EndRequests, AnotherSignalIsAnotherRequest) {
   EXPECT_EQ(requests.take(SIGTERM, false, kStart), Kind::kAgain);
 }
 
+TEST(EndRequests, AClosedTerminalSendsItsSignalTwice) {
+  EndRequests requests;
+  EXPECT_EQ(requests.take(SIGHUP, false, kStart), Kind::kFirst);
+  EXPECT_EQ(requests.take(SIGHUP, true, kStart + std::chrono::milliseconds(1)), Kind::kSame);
+}
+
 TEST(EndRequests, WhatIsForgottenIsNotTheFirst) {
   EndRequests requests;
   EXPECT_EQ(requests.take(SIGHUP, false, kStart), Kind::kFirst);

@@ -54,9 +54,6 @@ void HeldOutput::write() {
   held_.clear();
 }
 
-int HeldOutput::error() {
-  const WriteFailure* const failed = write_failure();
-  return failed != nullptr && failed->descriptor == STDOUT_FILENO ? failed->error : 0;
-}
+int HeldOutput::error() { return output_buffer(STDOUT_FILENO).error(); }
 
 }  // namespace clump::mpiexec

@@ -26,7 +26,7 @@ void LineForwarder::add(std::string_view bytes, Clock::time_point now) {
 }
 
 std::optional<LineForwarder::Clock::time_point> LineForwarder::next() const {
-  if (partial_.empty() || target_.screen != nullptr || burst_ >= kBufferSize || is_blocked()) return {};
+  if (partial_.empty() || !target_.shows_beginnings || target_.screen != nullptr || burst_ >= kBufferSize || is_blocked()) return {};
   return last_ + kPause;
 }
 

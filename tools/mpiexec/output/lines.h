@@ -18,6 +18,7 @@ struct LineTarget {
   CollapsedScreen* screen = nullptr;  ///< shows them instead, if there is one
   OutputBuffer* copy = nullptr;       ///< of a file that gets them, too, as they are
   OutputBuffer* out = nullptr;        ///< null: output_buffer(descriptor)
+  bool shows_beginnings = true;       ///< of lines: the process has mpiexec's stdin, and may ask for something
 };
 
 class LineForwarder {

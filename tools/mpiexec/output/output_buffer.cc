@@ -17,6 +17,7 @@ namespace clump::mpiexec {
 namespace {
 
 std::optional<WriteFailure> first_failure;
+constexpr std::size_t kMostOfPacket = 1 << 16;
 
 bool may_stand_still(const struct stat& info, int descriptor) {
   return S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode) ||
@@ -56,8 +57,8 @@ void OutputBuffer::find_way() {
 
 long OutputBuffer::write_some(std::string_view bytes) {
   if (way_ == Way::kUnknown) find_way();
-  if (way_ == Way::kSocket)
-    return ::send(descriptor_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (way_ == Way::kSocket)  // in pieces that sockets of packets take, too
+    return ::send(descriptor_, bytes.data(), std::min(bytes.size(), kMostOfPacket), MSG_DONTWAIT | MSG_NOSIGNAL);
   if (way_ == Way::kOwn) return ::write(own_, bytes.data(), bytes.size());
   if (way_ == Way::kAtOnce) return ::write(descriptor_, bytes.data(), bytes.size());
   tools::PollSet mine;
@@ -75,7 +76,9 @@ std::string_view OutputBuffer::write_now(std::string_view bytes) {
     } else if (errno == EAGAIN) {
       break;
     } else if (errno != EINTR) {
-      if (!first_failure) first_failure = {descriptor_, errno};
+      if (error_ == 0) error_ = errno;
+      // A reader that has gone says more than a full disk: it ends the job.
+      if (!first_failure || (errno == EPIPE && first_failure->error != EPIPE)) first_failure = {descriptor_, errno};
       return {};
     }
   }

@@ -37,6 +37,8 @@ class OutputBuffer {
   /// So many bytes are kept.
   std::size_t kept() const { return bytes_.size() - written_; }
   bool is_full() const { return kept() >= kMost; }
+  /// The first errno with which bytes were lost; 0: none was.
+  int error() const { return error_; }
   /// Loses what is kept. A line of it may be written in part: what comes next begins a new one.
   void discard();
   /// Waits for room if there is something to write.
@@ -55,6 +57,7 @@ class OutputBuffer {
   int own_ = -1;  ///< the same pipe or terminal by an open file description of mpiexec's own
   std::string bytes_;
   std::size_t written_ = 0;  ///< of them
+  int error_ = 0;
   const void* open_line_ = nullptr;
 };
 
@@ -70,7 +73,7 @@ struct WriteFailure {
   int descriptor;
   int error;  ///< errno
 };
-/// The first one of any buffer; null: all was written. Owned by mpiexec's only thread.
+/// The first one of any buffer, or the first EPIPE; null: all was written. Owned by mpiexec's only thread.
 const WriteFailure* write_failure();
 /// From now on a closed pipe, and a file's limit, are errors of write() and end no process. For children that
 /// is to be undone: they inherit the calling thread's mask.

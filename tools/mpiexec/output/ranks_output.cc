@@ -89,7 +89,10 @@ base::Status RanksOutput::direct(const pmi::HostProcess& process, int target, in
   ::fcntl(pipe[0], F_SETFL, O_NONBLOCK);
   end = pipe[1];
   std::unique_ptr<OutputBuffer> copy = buffer_of(file);
-  LineForwarder lines({target, screen_ ? &*screen_ : nullptr, copy.get()},
+  // mpiexec --collapse on another host, which asks for marks, shows whole lines only.
+  const std::vector<int> ranks = job_.ranks_of(process);
+  const bool has_input = job_.input == pmi::kInputForAll || std::ranges::find(ranks, job_.input) != ranks.end();
+  LineForwarder lines({target, screen_ ? &*screen_ : nullptr, copy.get(), nullptr, has_input && job_.output.tags != Tags::kMarks},
                       process.plain ? tag_of(job_.output.tags, rank) : "");
   streams_.push_back({pipe[0], std::move(copy), std::move(lines)});
   return {};
