@@ -43,14 +43,14 @@ void in_child() {
   image::output::keep_own_after_fork();
   take_limits_after_fork();
   image::locks::forget_after_fork();
-  image::standard::go_home();
+  image::standard::go_home(true);
   image::signals::become_process(blocked);
   fiber::forget_fibers();
   Host& here = host();
   // Nobody has called MPI yet: what it starts may be the rank.
   if (here.started_by_mpiexec() && here.job.here().plain && here.ranks[0].phase == Phase::kStarting) return;
   // Whether this process ends, and how, is no business of mpiexec's.
-  if (here.control >= 0) ::close(here.control);
+  if (here.control >= 0) ::syscall(SYS_close, here.control);
   here.control = -1;
   static char why[200] = "this process is a child that fork() has made, and no rank: it cannot call MPI";
   if (fiber::Identity* const mine = fiber::identity()) {

@@ -103,7 +103,8 @@ class Binder {
     return {};
   }
 
-  /// The definition that the rank's scope has; of a unique symbol, the one that the rank uses already.
+  /// The definition that the rank's scope has; of a unique symbol and of Fortran's sentinels, the one that
+  /// the rank uses already.
   Definition find(const SymbolicWord& word, std::int32_t bound = Reference::kNothing) {
     Definition found;
     if (symbolic_)
@@ -113,7 +114,10 @@ class Binder {
     const auto& second = scope_.local_first ? scope_.global : scope_.local;
     if (found.object == nullptr) found = find_in(first, word, bound);
     if (found.object == nullptr) found = find_in(second, word, bound);
-    if (found.object == nullptr || ELF64_ST_BIND(found.symbol->st_info) != STB_GNU_UNIQUE) return found;
+    const bool is_one_for_rank =
+        found.object != nullptr &&
+        (ELF64_ST_BIND(found.symbol->st_info) == STB_GNU_UNIQUE || (!symbolic_ && is_sentinel(word.name)));
+    if (!is_one_for_rank) return found;
     const auto [at, fresh] = unique_.try_emplace(word.name, found.object);
     return fresh ? found : Definition{at->second, at->second->dynamic.find(word.name)};
   }

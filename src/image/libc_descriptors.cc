@@ -18,6 +18,7 @@
 #include <cstdlib>
 
 #include "base/types.h"
+#include "image/no_cancel.h"
 #include "image/own_program.h"
 #include "image/rank_image.h"
 #include "image/record_locks.h"
@@ -207,10 +208,12 @@ CLUMP_HOST_API int dup3(int from, int to, int flags) noexcept {
 CLUMP_HOST_API int close(int descriptor) { return standard::close(descriptor, __builtin_return_address(0)); }
 
 CLUMP_HOST_API int close_range(unsigned first, unsigned last, int flags) noexcept {
+  const NoCancel no_cancel;
   return standard::close_range(first, last, flags, __builtin_return_address(0));
 }
 
 CLUMP_HOST_API void closefrom(int lowest) noexcept {
+  const NoCancel no_cancel;
   (void)standard::close_range(static_cast<unsigned>(std::max(lowest, 0)), ~0U, 0,
                               __builtin_return_address(0));
 }

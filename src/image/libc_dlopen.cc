@@ -18,6 +18,7 @@
 #include "image/loaded_mpi.h"
 #include "image/loader.h"
 #include "image/mpi_library.h"
+#include "image/no_cancel.h"
 #include "image/objects.h"
 #include "image/rank_image.h"
 #include "image/search.h"
@@ -236,12 +237,20 @@ void* visible_symbol(const Caller& caller, const char* name, const char* version
   return found;
 }
 
-/// What follows the caller in the libraries that were opened with it.
+/// What follows the caller in the libraries that were opened with it. Of the C library's functions those that
+/// are interposed: exit() of the C library itself would end all ranks.
 void* next_in_plugins(const Caller& caller, const char* name) {
   std::vector<Object*> after = caller.image->plugins().local_scope(*caller.object);
   const auto mine = std::find(after.begin(), after.end(), caller.object);
   after.erase(after.begin(), mine != after.end() ? mine + 1 : after.begin());
-  return symbol_in(after, name, nullptr);
+  void* const found = symbol_in(after, name, nullptr);
+  const Object* const definer =
+      found != nullptr ? Registry::get().find(reinterpret_cast<std::uintptr_t>(found)) : nullptr;
+  if (definer == nullptr || definer->is_private) return found;
+  static constexpr char kHere = 0;
+  const Dynamic mine(*loaded_at(&kHere));
+  const ElfW(Sym)* const interposed = mine.find(name);
+  return interposed != nullptr ? address_of(mine, *interposed) : found;
 }
 
 void* symbol(void* handle, const char* name, const char* version, const void* from) {
@@ -294,6 +303,7 @@ extern "C" {
 
 CLUMP_HOST_API void* dlopen(const char* name, int flags) {
   const NoFork no_fork;
+  const NoCancel no_cancel;
   return open(name, flags, __builtin_return_address(0));
 }
 
@@ -301,6 +311,8 @@ CLUMP_HOST_API void* dlopen(const char* name, int flags) {
 /// call alone, with a C library of its own: no rank has it but the one that calls.
 CLUMP_HOST_API void* dlmopen(Lmid_t space, const char* name, int flags) {
   static constinit Hidden<void*(Lmid_t, const char*, int)> real{"dlmopen"};
+  const NoFork no_fork;
+  const NoCancel no_cancel;
   if (space == LM_ID_BASE) return open(name, flags, __builtin_return_address(0));
   has_own_error = false;
   return real(space, name, flags);

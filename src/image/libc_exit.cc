@@ -14,6 +14,7 @@
 #include "image/fork_handlers.h"
 #include "image/image.h"
 #include "image/libc_fdopen.h"
+#include "image/libc_timer.h"
 #include "image/objects.h"
 #include "image/rank_image.h"
 #include "image/record_locks.h"
@@ -136,6 +137,7 @@ void call_exit_hook(Image& image, int code, ExitKind kind) {
   end_job_streams(image, kind == ExitKind::kExit);
   image.output().end();
   locks::release_all(image);
+  signals::delete_timers_of(*image.identity());
   // The native rank's destructors run when the process ends, and may write output.
   if (!image.native() || kind != ExitKind::kExit) {
     if (kind == ExitKind::kExit && captured()) (void)flush_streams(Streams::kAll, WhileBusy::kGoOn);

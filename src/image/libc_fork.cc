@@ -21,6 +21,7 @@
 #include "image/fork_handlers.h"
 #include "image/fork_locks.h"
 #include "image/kept_preloads.h"
+#include "image/no_cancel.h"
 #include "image/own_program.h"
 #include "image/personality.h"
 #include "image/rank_image.h"
@@ -68,6 +69,7 @@ extern "C" {
 
 CLUMP_HOST_API pid_t fork() noexcept {
   static constinit Hidden<pid_t()> real{"fork"};
+  const NoCancel no_cancel;
   fork_handlers::AroundFork handlers;
   const pid_t child = real();
   if (child > 0) note_child(child);
@@ -85,7 +87,7 @@ CLUMP_HOST_API pid_t _Fork() noexcept {
   const pid_t child = real();
   if (child == 0) {
     ForkLocks::renew();
-    standard::go_home();
+    standard::go_home(false);
   }
   if (child > 0) note_child(child);
   if (child != 0 || !is_of_rank) return child;

@@ -107,7 +107,6 @@ int set_threaded(Timer& timer, int flags, const itimerspec* wanted, itimerspec* 
 /// timer. It stays the rank's while the C library ends it, as destructors of keys are the rank's.
 void run_in_thread(sigval name) {
   struct Expiry {
-    Timer* timer = nullptr;
     fiber::Identity* rank = nullptr;
     void (*function)(sigval) = nullptr;
     sigval value{};
@@ -117,17 +116,17 @@ void run_in_thread(sigval name) {
   {
     const Guard guard;
     Timer* const timer = timer_of(name);
-    if (timer == nullptr) return;
-    expiry = {timer, timer->rank, timer->function, timer->value, timer->floats, timer->of_fiber};
+    if (timer == nullptr || has_ended(*timer->rank)) return;
+    fiber::thread_begins();
+    if (!will_expire(*timer)) {
+      count_no_longer(*timer);
+      if (will_expire(*timer)) count_as_awake(*timer);  // it was set meanwhile
+    }
+    expiry = {timer->rank, timer->function, timer->value, timer->floats, timer->of_fiber};
   }
   run_then_end(
       [](void* argument) {
         const Expiry& now = *static_cast<const Expiry*>(argument);
-        fiber::thread_begins();
-        if (!will_expire(*now.timer)) {
-          count_no_longer(*now.timer);
-          if (will_expire(*now.timer)) count_as_awake(*now.timer);  // it was set meanwhile
-        }
         adopt_thread(*now.rank);
         use_rank_locale();
         now.floats.use();
@@ -264,6 +263,22 @@ void note_overrun(const siginfo_t& info) noexcept {
     timers[info.si_timerid].overrun = info.si_overrun;
 }
 
+int delete_timer(Timer& timer) {
+  static constinit Hidden<int(timer_t)> real{"timer_delete"};
+  const Guard guard;  // a thread of the timer that begins now has it
+  const int result = timer.threaded != nullptr ? real(timer.threaded)
+                                               : static_cast<int>(::syscall(SYS_timer_delete, timer.kernels));
+  count_no_longer(timer);
+  timer.used.store(false, std::memory_order_release);
+  return result;
+}
+
+void delete_timers_of(const fiber::Identity& rank) {
+  for (Timer& timer : timers)
+    if (timer.used.load(std::memory_order_acquire) && timer.rank == &rank && timer.threaded != nullptr)
+      (void)delete_timer(timer);
+}
+
 }  // namespace clump::image::signals
 
 using namespace clump::image;  // the functions below are the C library's, outside of any namespace
@@ -315,12 +330,7 @@ CLUMP_HOST_API int timer_delete(timer_t name) noexcept {
   if (!is_ours()) return real(name);
   Timer* const timer = find(name);
   if (timer == nullptr) return -1;
-  const int result = timer->threaded != nullptr
-                         ? real(timer->threaded)
-                         : static_cast<int>(::syscall(SYS_timer_delete, timer->kernels));
-  count_no_longer(*timer);
-  timer->used.store(false, std::memory_order_release);
-  return result;
+  return delete_timer(*timer);
 }
 
 }  // extern "C"

@@ -30,6 +30,10 @@ struct Timer {
   bool of_alarm = false;  ///< ITIMER_REAL
 };
 
+/// Deletes one: the result is that of the C library.
+int delete_timer(Timer& timer);
+/// At a rank's end: no function of its timers with SIGEV_THREAD begins any more.
+void delete_timers_of(const fiber::Identity& rank);
 /// A timer for the calling rank. Null with errno if there are no more.
 Timer* make_timer();
 /// Makes the kernel signal the service when the timer expires. The results are those of the C library; so are

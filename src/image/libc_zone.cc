@@ -75,8 +75,9 @@ bool has_conversion(const Letter* format, char wanted) {
 /// Whether strftime() needs the zone: for "%s", and for "%Z" of a time that names none.
 template <typename Letter>
 bool needs_zone(const Letter* format, const std::tm* time) {
-  const bool names_one = time->tm_zone != nullptr && *time->tm_zone != '\0';
-  return has_conversion(format, 's') || (!names_one && has_conversion(format, 'Z'));
+  if (has_conversion(format, 's')) return true;
+  // Looked at only for %Z, as the C library does: other programs leave it unset.
+  return has_conversion(format, 'Z') && (time->tm_zone == nullptr || *time->tm_zone == '\0');
 }
 
 }  // namespace

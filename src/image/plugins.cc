@@ -92,6 +92,7 @@ base::Status Plugins::make_copies(Object& object, int flags, std::vector<Object*
   CLUMP_TRY(image_.add(*closure, std::move(bindings), &made));
   unique_ = std::move(unique);
   made_.fetch_add(made.size(), std::memory_order_relaxed);
+  const std::scoped_lock loading(loader_lock());  // ld.so's list is read
   for (Instance* instance : made) {
     *is_known |= add_own_sentinels(*instance->object.map, image_);
     opened_by_[&instance->object] = &object;
@@ -100,7 +101,8 @@ base::Status Plugins::make_copies(Object& object, int flags, std::vector<Object*
   for (std::size_t i = 0; i < closure->size(); ++i) {
     const Instance* const instance = image_.instance(*(*closure)[i]);
     if (instance == nullptr) continue;
-    for (Object* used : instance->binding.uses) add_new(*closure, used);
+    for (Object* used : instance->binding.uses)
+      for (Object* one : with_needed(*used)) add_new(*closure, one);
   }
   return {};
 }

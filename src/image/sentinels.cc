@@ -107,6 +107,13 @@ void add(OtherSentinels& others, const OtherSentinel& added) {
 
 }  // namespace
 
+bool is_sentinel(const char* name) {
+  static constexpr std::string_view kBegins[] = {"mpi_fortran_", "mpipriv", "mpifcmb", "MPIR_F08_MPI_",
+                                                 "__mpi_f08_link_constants_MOD_mpi_"};
+  return std::ranges::any_of(
+      kBegins, [&](std::string_view begin) { return std::string_view(name).starts_with(begin); });
+}
+
 void bind_sentinels(const link_map& object) {
   if (const link_map* const library = fortran_of(object))
     bind_anew(object, definition_in, variable_of_library(*library, kTableName));

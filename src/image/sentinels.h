@@ -20,6 +20,9 @@ namespace clump::image {
 
 class Image;
 
+/// Whether a variable of this name is a sentinel, in any of the ABIs: a rank has one definition of it.
+bool is_sentinel(const char* name);
+
 /// Binds the references of an object that has come in to the definitions of the library for Fortran that it
 /// uses: of one that it needs, or else of the first that is loaded. Does nothing if there is none. Before any
 /// code of the object runs; ld.so's list must not change meanwhile.

@@ -401,9 +401,9 @@ void close_own(Image& image) {
   }
 }
 
-void go_home() {
+void go_home(bool may_use_streams) {
   if (!captured() || is_at_home()) return;
-  owners::discard_streams_of_others();
+  if (may_use_streams) owners::discard_streams_of_others();
   owners::close_others_in_child();
   Place places[3];
   note_places(places);
