@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "image/objects.h"
+#include "image/sentinels.h"
 #include "image/symbols.h"
 
 namespace clump::image {

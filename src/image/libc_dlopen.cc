@@ -248,9 +248,9 @@ void* next_in_plugins(const Caller& caller, const char* name) {
       found != nullptr ? Registry::get().find(reinterpret_cast<std::uintptr_t>(found)) : nullptr;
   if (definer == nullptr || definer->is_private) return found;
   static constexpr char kHere = 0;
-  const Dynamic mine(*loaded_at(&kHere));
-  const ElfW(Sym)* const interposed = mine.find(name);
-  return interposed != nullptr ? address_of(mine, *interposed) : found;
+  const Dynamic host(*loaded_at(&kHere));
+  const ElfW(Sym)* const interposed = host.find(name);
+  return interposed != nullptr ? address_of(host, *interposed) : found;
 }
 
 void* symbol(void* handle, const char* name, const char* version, const void* from) {
