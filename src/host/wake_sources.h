@@ -16,8 +16,8 @@ std::string_view read_proc_file(const char* path, char* memory, std::size_t byte
 bool signal_will_come();
 
 /// Whether the program has a handler for a signal that another process may send at any time. Such a handler
-/// may post a semaphore, and it ends a sem_wait() with EINTR; no other function that wakes threads may be
-/// called in a handler. Any thread of no rank.
+/// may post a semaphore, and it ends a sem_wait() with EINTR. It may also wake threads by std::atomic::notify_one(),
+/// which nothing tells. Any thread of no rank.
 bool handles_signals_from_outside();
 
 }  // namespace clump::host

@@ -28,6 +28,8 @@ constinit thread_local int own_inside = 0;
 constexpr timespec kPause{0, 50'000};
 constexpr int kMostTries = 10'000;  // about a second
 constexpr int kMostInside = 500;    // tries that wait for a NoFork: about 50 ms
+constexpr int kMostOfCaller =
+    10;  // tries that wait for a lock which the caller itself takes, and may have by now
 
 /// While one lives, no handler runs that might need the list.
 class ListHeld {
@@ -91,11 +93,12 @@ bool ForkLocks::concerns_caller(const ForkLock& lock) noexcept {
   return place - begin < sizeof(Image);
 }
 
-bool ForkLocks::try_all(bool waits_for_others) noexcept {
+bool ForkLocks::try_all(int tries) noexcept {
   list_lock.lock();
-  bool has_all = !waits_for_others || inside.load() == (own_inside > 0 ? 1 : 0);
+  bool has_all = tries >= kMostInside || inside.load() == (own_inside > 0 ? 1 : 0);
   for (ForkLock* lock = list; lock != nullptr && has_all; lock = lock->next_) {
     if (!concerns_caller(*lock) || lock->is_held_by_caller()) continue;
+    if (tries >= kMostOfCaller && ForkLock::taken_by_caller() == lock) continue;
     lock->is_held_ = lock->act_(*lock, ForkLock::Act::kTry);
     has_all = lock->is_held_;
   }
@@ -109,7 +112,7 @@ void ForkLocks::hold() noexcept {
   forking.lock();
   if (own_inside > 0) inside.fetch_add(1);
   is_forking.store(true);
-  for (int tries = 0; !try_all(tries < kMostInside) && tries < kMostTries; ++tries) {
+  for (int tries = 0; !try_all(tries) && tries < kMostTries; ++tries) {
     let_go_of_list();
     ::syscall(SYS_nanosleep, &kPause, nullptr);
   }

@@ -41,7 +41,12 @@ class ForkLock {
   }
   void become_known() noexcept;
   void become_unknown() noexcept;
-  void note_taken() { holder_.store(caller(), std::memory_order_relaxed); }
+  void note_taking() { taken_by_caller() = this; }
+  void note_taken() {
+    holder_.store(caller(), std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    taken_by_caller() = nullptr;
+  }
   void note_given_back() { holder_.store(nullptr, std::memory_order_relaxed); }
 
  public:
@@ -53,6 +58,12 @@ class ForkLock {
   static const void* caller() {
     static constinit thread_local char own = 0;
     return &own;
+  }
+  /// The lock that the calling thread takes at this moment: a handler may have interrupted it just before it
+  /// has it, or just after.
+  static const ForkLock*& taken_by_caller() {
+    static constinit thread_local const ForkLock* lock = nullptr;
+    return lock;
   }
 
   friend class ForkLocks;
@@ -73,6 +84,8 @@ class ForkSafe : public ForkLock {
   constexpr ForkSafe() : ForkLock(&act, false) {}
   void lock() {
     note_use();
+    note_taking();
+    std::atomic_signal_fence(std::memory_order_seq_cst);
     mutex_.lock();
     note_taken();
   }
@@ -141,7 +154,7 @@ class ForkLocks {
   static void renew() noexcept;
 
  private:
-  static bool try_all(bool waits_for_others) noexcept;
+  static bool try_all(int tries) noexcept;
   static void let_go_of_list() noexcept;
   static bool concerns_caller(const ForkLock& lock) noexcept;
 };
