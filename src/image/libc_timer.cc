@@ -28,6 +28,8 @@ namespace {
 constexpr int kMostTimers = 4096;
 
 constinit Timer timers[kMostTimers];
+/// How many of them have SIGEV_THREAD: nearly always none.
+constinit std::atomic<int> threaded_timers{0};
 
 int kernel_create(clockid_t clock, sigevent* event, int* id) {
   return static_cast<int>(::syscall(SYS_timer_create, clock, event, id));
@@ -158,7 +160,9 @@ int create_threaded(clockid_t clock, const sigevent& wanted, Timer& timer) {
   sigevent event = wanted;
   event.sigev_notify_function = run_in_thread;
   event.sigev_value = name_of(timer);
-  return real(clock, &event, &timer.threaded);
+  const int result = real(clock, &event, &timer.threaded);
+  if (result == 0) threaded_timers.fetch_add(1, std::memory_order_relaxed);
+  return result;
 }
 
 /// SIGEV_THREAD_ID: finds the thread of the rank with this number. False: there is none.
@@ -268,12 +272,14 @@ int delete_timer(Timer& timer) {
   const Guard guard;  // a thread of the timer that begins now has it
   const int result = timer.threaded != nullptr ? real(timer.threaded)
                                                : static_cast<int>(::syscall(SYS_timer_delete, timer.kernels));
+  if (timer.threaded != nullptr) threaded_timers.fetch_sub(1, std::memory_order_relaxed);
   count_no_longer(timer);
   timer.used.store(false, std::memory_order_release);
   return result;
 }
 
 void delete_timers_of(const fiber::Identity& rank) {
+  if (threaded_timers.load(std::memory_order_relaxed) == 0) return;  // relaxed: the rank's own are counted
   for (Timer& timer : timers)
     if (timer.used.load(std::memory_order_acquire) && timer.rank == &rank && timer.threaded != nullptr)
       (void)delete_timer(timer);
