@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstdint>
 #include <mutex>
-#include <unordered_map>
 
 #include "base/types.h"
 #include "fiber/exploration.h"
@@ -19,7 +18,7 @@ namespace {
 /// The threads of all ranks that have begun and have not ended. The mutex guards all of it.
 struct Known {
   ForkMutex mutex;
-  std::unordered_map<pthread_t, base::Ref<ThreadEnd>> threads;
+  ThreadEnd* first = nullptr;  ///< of those that run: a list in them, as a thread that begins must not allocate
   std::uint64_t announced = 0;
   std::uint64_t begun = 0;  ///< with those that were announced and could not be made
 };
@@ -49,14 +48,21 @@ void ThreadEnd::begins() {
   const std::lock_guard lock(all.mutex);
   ++all.begun;
   thread_ = pthread_self();
-  all.threads[thread_] = base::Ref(this);
+  self_ = base::Ref(this);
+  next_ = all.first;
+  link_ = &all.first;
+  if (next_ != nullptr) next_->link_ = &next_;
+  all.first = this;
 }
 
 void ThreadEnd::comes() {
+  base::Ref<ThreadEnd> kept;
   {
     Known& all = known();
     const std::lock_guard lock(all.mutex);
-    all.threads.erase(thread_);
+    if (next_ != nullptr) next_->link_ = link_;
+    if (link_ != nullptr) *link_ = next_;
+    kept = std::move(self_);
   }
   (void)over_.signal();
 }
@@ -74,8 +80,9 @@ void ThreadEnd::wait_for(pthread_t thread) {
     {
       const std::lock_guard lock(all.mutex);
       if (is_first) announced = all.announced;
-      const auto found = all.threads.find(thread);
-      if (found != all.threads.end()) end = found->second;
+      ThreadEnd* found = all.first;
+      while (found != nullptr && found->thread_ != thread) found = found->next_;
+      if (found != nullptr) end = base::Ref(found);
       if (end || all.begun >= announced) break;
     }
     fiber::sleep_until(fiber::now() + std::chrono::microseconds(20));

@@ -30,6 +30,9 @@ class ThreadEnd final : public base::RefCounted {
  private:
   fiber::Completion over_;
   pthread_t thread_{};  // guarded by the common mutex
+  base::Ref<ThreadEnd> self_;  ///< while it is in the list of those that run, which is under that list's lock
+  ThreadEnd* next_ = nullptr;
+  ThreadEnd** link_ = nullptr;
 };
 
 }  // namespace clump::image
