@@ -28,8 +28,8 @@ constinit thread_local int own_inside = 0;
 constexpr timespec kPause{0, 50'000};
 constexpr int kMostTries = 10'000;  // about a second
 constexpr int kMostInside = 500;    // tries that wait for a NoFork: about 50 ms
-constexpr int kMostOfCaller =
-    10;  // tries that wait for a lock which the caller itself takes, and may have by now
+// Tries that wait for a lock which the caller itself takes at this moment, and may have by now.
+constexpr int kMostOfCaller = 10;
 
 /// While one lives, no handler runs that might need the list.
 class ListHeld {

@@ -5,8 +5,9 @@
 //
 // fork() takes the locks in no order: it tries all, and if one is held, it gives back the others and tries
 // again. So functions may take them in any order, and hold them as long as they like: fork() gives up after a
-// second. It does not wait for a lock of its own thread, which a handler has interrupted. Then the child of
-// that fork() gets the lock free all the same.
+// second, and the child of that fork() gets the lock free all the same. A handler that calls fork() may have
+// interrupted a function that has a lock: fork() does not wait for a lock of its own thread, and the child
+// keeps it.
 //
 // The C library has such locks, too: of the time zone, of locales, of ld.so. They cannot be taken from here.
 // A function of ranks that may hold one for long has a NoFork meanwhile.
