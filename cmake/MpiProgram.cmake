@@ -4,7 +4,8 @@
 function(clump_mpi_program name)
   cmake_parse_arguments(PROGRAM "" "" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(${name} ${PROGRAM_SOURCES})
-  target_compile_options(${name} PRIVATE -Wall -Wextra)
+  # GCC 14 refuses a call of a function that no header has declared.
+  target_compile_options(${name} PRIVATE -Wall -Wextra $<$<COMPILE_LANGUAGE:C>:-Werror=implicit-function-declaration>)
   target_include_directories(${name} PRIVATE "${CMAKE_BINARY_DIR}/include")
   add_dependencies(${name} clump_mpi_h)
   target_link_libraries(${name} PRIVATE mpi_abi ${PROGRAM_LIBRARIES})

@@ -8,6 +8,10 @@ set(CLUMP_PRECOMPILED
   <vector> <fmt/format.h>)
 option(CLUMP_PRECOMPILE "Parse common headers once" ON)
 
+# The C library's headers say of many arguments that they are not null. Programs pass null all the same, and get EFAULT: where Clump stands in for
+# these functions, compilers must not leave out what looks for it.
+set(CLUMP_NULL_IS_PASSED "-D__nonnull(arguments)=")
+
 set(empty "${CMAKE_BINARY_DIR}/precompiled.cc")
 file(CONFIGURE OUTPUT "${empty}" CONTENT "")
 set(kinds host program)
@@ -23,6 +27,7 @@ foreach(kind IN LISTS kinds)
   target_link_libraries(${target} PRIVATE clump_options)
   target_precompile_headers(${target} PRIVATE ${CLUMP_PRECOMPILED})
 endforeach()
+target_compile_options(clump_precompiled_host PRIVATE ${CLUMP_NULL_IS_PASSED})
 set_target_properties(clump_precompiled_host PROPERTIES POSITION_INDEPENDENT_CODE ON CLUMP_NOT_SANITIZED ON)
 if(CLUMP_SANITIZE)
   set_target_properties(clump_precompiled_library PROPERTIES POSITION_INDEPENDENT_CODE ON)

@@ -147,7 +147,7 @@ TEST(Reduce, FloatingPoint) {
   kernel(PredefinedOp::kProd, *predefined(MPI_REAL16))(in, inout, inout, 2);
   EXPECT_TRUE(inout[0] == 15 && inout[1] == -8);
 #endif
-  const Half half[] = {1.5, -2};
+  const Half half[] = {Half(1.5), Half(-2)};
   Half result[] = {2, 4};
   kernel(PredefinedOp::kMax, *predefined(MPI_REAL2))(half, result, result, 2);
   EXPECT_TRUE(result[0] == 2 && result[1] == 4);

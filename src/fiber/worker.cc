@@ -97,7 +97,8 @@ void make_runnable(Fiber& fiber) {
   Worker& home = workers[static_cast<std::size_t>(fiber.home)];
   {
     const Section section;
-    if (section.worker() == &home) return home.queue.push(fiber);
+    Worker* const mine = section.worker();
+    if (mine != nullptr && mine == &home) return mine->queue.push(fiber);
   }
   home.inbox.push(fiber, std::memory_order_seq_cst);
   home.wake();

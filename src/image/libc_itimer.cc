@@ -134,6 +134,10 @@ extern "C" {
 CLUMP_HOST_API int getitimer(__itimer_which_t which, itimerval* now) noexcept {
   static constinit Hidden<int(__itimer_which_t, itimerval*)> real{"getitimer"};
   if (!is_ours() || which < ITIMER_REAL || which > ITIMER_PROF) return real(which, now);
+  if (now == nullptr) {
+    errno = EFAULT;
+    return -1;
+  }
   Table& table = own_table();
   *now = {};
   if (which == ITIMER_REAL) {

@@ -62,7 +62,7 @@ Mapping* first_after(std::uintptr_t begin) {
 
 void insert(Mapping* place, const Mapping& mapping) {
   if (mapping_count == kMostMappings) return;
-  std::move_backward(place, mappings + mapping_count, mappings + mapping_count + 1);
+  for (Mapping* one = mappings + mapping_count; one != place; --one) *one = one[-1];
   *place = mapping;
   ++mapping_count;
 }

@@ -206,7 +206,7 @@ CLUMP_HOST_API int pause() {
 
 CLUMP_HOST_API int sigsuspend(const sigset_t* mask) {
   static constinit Hidden<int(const sigset_t*)> real{"sigsuspend"};
-  return is_ours() ? suspend(mask) : real(mask);
+  return is_ours() && mask != nullptr ? suspend(mask) : real(mask);
 }
 
 CLUMP_HOST_API int __sigsuspend(const sigset_t* mask) { return sigsuspend(mask); }
@@ -234,7 +234,7 @@ int old_sigpause(int mask) { return __sigpause(mask, 0); }
 
 CLUMP_HOST_API int sigwait(const sigset_t* set, int* number) {
   static constinit Hidden<int(const sigset_t*, int*)> real{"sigwait"};
-  if (!is_ours()) return real(set, number);
+  if (!is_ours() || set == nullptr || number == nullptr) return real(set, number);
   const int error = errno;
   siginfo_t info{};
   *number = wait_for(to_set(*set) & ~kNeverBlocked, info, std::nullopt, false);
@@ -244,19 +244,19 @@ CLUMP_HOST_API int sigwait(const sigset_t* set, int* number) {
 
 CLUMP_HOST_API int sigtimedwait(const sigset_t* set, siginfo_t* info, const timespec* timeout) {
   static constinit Hidden<int(const sigset_t*, siginfo_t*, const timespec*)> real{"sigtimedwait"};
-  return is_ours() ? await(set, info, timeout) : real(set, info, timeout);
+  return is_ours() && set != nullptr ? await(set, info, timeout) : real(set, info, timeout);
 }
 
 CLUMP_HOST_API int sigwaitinfo(const sigset_t* set, siginfo_t* info) {
   static constinit Hidden<int(const sigset_t*, siginfo_t*)> real{"sigwaitinfo"};
-  return is_ours() ? await(set, info, nullptr) : real(set, info);
+  return is_ours() && set != nullptr ? await(set, info, nullptr) : real(set, info);
 }
 
 /// The signals that are pending for the rank or the thread, and those that the kernel holds back because all
 /// threads block them.
 CLUMP_HOST_API int sigpending(sigset_t* set) noexcept {
   static constinit Hidden<int(sigset_t*)> real{"sigpending"};
-  if (!is_ours()) return real(set);
+  if (!is_ours() || set == nullptr) return real(set);
   Thread& self = mine();
   Set kernels = 0;
   ::syscall(SYS_rt_sigpending, &kernels, sizeof kernels);

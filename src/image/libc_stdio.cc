@@ -68,6 +68,10 @@ CLUMP_HOST_API ssize_t write(int descriptor, const void* bytes, size_t count) {
   const Place place = standard::place_of(descriptor);
   if (place.stream <= 0 && !standard::is_standard(descriptor))
     return noted(descriptor, real(place.real, bytes, count));
+  if (bytes == nullptr && count > 0) {
+    errno = EFAULT;
+    return -1;
+  }
   return write_to(descriptor, place, {static_cast<const char*>(bytes), count});
 }
 

@@ -16,7 +16,9 @@ TEST(CallArray, HasRoomForFewAndForMany) {
     CallArray<std::uint64_t> array(count);
     ASSERT_NE(array.data(), nullptr);
     for (std::size_t i = 0; i < count; ++i) array.data()[i] = i;
-    if (count > 0) EXPECT_EQ(array.data()[count - 1], count - 1);
+    if (count > 0) {
+      EXPECT_EQ(array.data()[count - 1], count - 1);
+    }
   }
 }
 
@@ -47,7 +49,9 @@ TEST(MappedHeap, BlocksDoNotOverlapAndAreUsedAgain) {
     std::memset(other, 2, bytes);
     EXPECT_EQ(static_cast<char*>(one)[bytes - 1], 1);
     MappedHeap<TestTables>::give(other, bytes);
-    if (bytes <= 32'768) EXPECT_EQ(MappedHeap<TestTables>::take(bytes), other);
+    if (bytes <= 32'768) {
+      EXPECT_EQ(MappedHeap<TestTables>::take(bytes), other);
+    }
     EXPECT_TRUE(before.insert(one).second);
   }
 }

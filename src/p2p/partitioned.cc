@@ -116,7 +116,7 @@ class PartitionedReceive::Introduction final : public base::RefCounted, public R
   explicit Introduction(PartitionedReceive& request)
       : is_remote_(is_in_other_process(request.from_)), request_(&request) {}
 
-  void ask(const Address& from) {
+  void ask_sender(const Address& from) {
     static_cast<void>(completion.abandon());  // no thread waits: it ends in end_abandoned()
     static_cast<void>(base::Ref<Introduction>(this).release_to_owner());  // to end_abandoned()
     const datatype::Datatype* const byte = datatype::predefined(MPI_BYTE);
@@ -182,7 +182,7 @@ PartitionedReceive::PartitionedReceive(const Address& from, const Partitions& pa
   keep(*this, from, partitions.whole);
   if (from.peer == MPI_PROC_NULL) return;
   introduction_ = base::make_ref<Introduction>(*this);
-  introduction_->ask(from);
+  introduction_->ask_sender(from);
 }
 
 PartitionedReceive::~PartitionedReceive() {

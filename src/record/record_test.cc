@@ -158,8 +158,10 @@ TEST(Records, WaitingForACoreIsNoWaitingForOthers) {
   EXPECT_GE(call.no_core.value(), 2000U);
   EXPECT_LE(call.waited.value() + call.no_core.value(), call.ticks.value());
   EXPECT_GE(thread.no_core.value(), 3000U);
-  for (const WaitRecord& wait : thread.waits)
-    if (wait.who != 0) EXPECT_EQ(wait.ticks.value(), call.waited.value());
+  for (const WaitRecord& wait : thread.waits) {
+    if (wait.who == 0) continue;
+    EXPECT_EQ(wait.ticks.value(), call.waited.value());
+  }
 }
 
 /// Of a kernel thread the kernel tells: while others have its core, time goes by that is not its own.

@@ -69,10 +69,10 @@ class Attached(tool.Case):
         for rank in mine:
             self.assertIn(f"{100 + rank + 1}\n", said["clump all print global+1"], err)
         listed = said["clump ranks"]
-        self.assertRegex(listed, rf"(?m)^ranks? .*{other} waits? in MPI_Recv.* at {RECEIVES}$")
+        self.assertRegex(listed, rf"(?m)^ranks? .*{other} waits? in MPI_Recv at {RECEIVES}$")
         if 0 in job.pids and job.pids[0] == job.pids[2]:
             self.assertRegex(listed, rf"(?m)^rank 0 is outside MPI at {READS} \(main\)$")
-        self.assertRegex(said[f"clump rank {one}"], rf"^rank {one} waits in MPI_Recv.* at {RECEIVES}\n#\d+ .* waits_here \(local={one + 1}\)")
+        self.assertRegex(said[f"clump rank {one}"], rf"^rank {one} waits in MPI_Recv at {RECEIVES}\n#\d+ .* waits_here \(local={one + 1}\)")
         self.assertRegex(said["bt"], rf"(?s)PMPI_Recv.*waits_here \(local={one + 1}\) at .*{RECEIVES}\n.*main \(argc=1")
         values = {name: said[name].split(" = ")[-1].strip() for name in said if name.startswith("print")}
         self.assertEqual(values, {
@@ -135,7 +135,7 @@ class FromTheBeginning(tool.Case):
     def test_a_deadlock_stops_in_gdb(self):
         result = self.run_gdb(PROGRAM, "hang", commands=["continue", "clump ranks"] + ["continue"] * 3)
         self.assertIn("SIGTRAP", result.out)
-        self.assertRegex(result.out, rf"ranks 0-2 wait in MPI_Recv.* at {RECEIVES}\n")
+        self.assertRegex(result.out, rf"ranks 0-2 wait in MPI_Recv at {RECEIVES}\n")
         self.assert_says(result, 1, "deadlock", "rank 0", "MPI_Recv")
 
     def test_bad_input(self):

@@ -15,7 +15,7 @@ static int hide(const char* folder) {
 }
 
 int main(int argc, char** argv) {
-  char folder[200], name[250];
+  char folder[300], name[320];
   int first, hidden = 1, error_class = 0;
   MPI_File file;
   test_begin(&argc, &argv);

@@ -15,7 +15,7 @@ static MPI_Datatype vector;
 static MPI_Info info;
 static MPI_Win window, dynamic_window;
 static MPI_File file;
-static char own_path[64], other_path[64]; /* of the rank */
+static char own_path[64], other_path[72]; /* of the rank */
 static MPI_Session session;
 static MPI_Request requests[64];
 static int request_count;

@@ -1,6 +1,7 @@
 /* Right: what one rank has been told about users, groups, hosts and the like stays as it is while others ask
  * for something else. The C library keeps such answers in memory that a process has once. Programs ask who
  * runs them, and on which host (banners, licences, scratch folders). */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <grp.h>
 #include <netdb.h>

@@ -56,25 +56,6 @@ def name_of_call(frame):
     return name[1:] if name.startswith("PMPI_") else name
 
 
-def arguments_of(frame):
-    """What of the call's arguments tells for whom it waits, where the compiler has kept it."""
-    try:
-        block = frame.block()
-        while block.function is None:
-            block = block.superblock
-    except (RuntimeError, AttributeError):
-        return ""  # there are no symbols
-    found = []
-    # By symbol: gdb looks for a name in all files, which takes seconds.
-    arguments = {symbol.name: symbol for symbol in block if symbol.is_argument}
-    for name in ("source", "dest", "root", "sendtag", "recvtag", "tag"):
-        if name in arguments:
-            value = frame.read_var(arguments[name], block)
-            if not value.is_optimized_out and value.type.strip_typedefs().code == gdb.TYPE_CODE_INT:
-                found.append(f"{'destination' if name == 'dest' else name} {int(value)}")
-    return f"({', '.join(found)})" if found else ""
-
-
 def describe(rank):
     """What the rank does, in the words of the reports, and the level of the frame of the program that is of interest."""
     if rank.phase != RUNNING:
@@ -96,7 +77,7 @@ def describe(rank):
         while program + 1 < len(frames) and FORTRAN in library_of(frames[program]):
             program += 1
         asleep = parked or (frames[0].name() or "").startswith("syscall")
-        return f"{'waits' if asleep else 'is'} in {name_of_call(frames[call])}{arguments_of(frames[call])} {place_of(frames[program])}", program
+        return f"{'waits' if asleep else 'is'} in {name_of_call(frames[call])} {place_of(frames[program])}", program
 
 
 def plural(text):
