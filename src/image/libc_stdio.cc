@@ -32,7 +32,7 @@ using standard::Place;
 /// Returns the result of the C library's function, and reports a failure to write to stdout or stderr to the
 /// job.
 ssize_t noted(int descriptor, ssize_t result) {
-  if (result < 0 && errno != EAGAIN && errno != EINTR &&
+  if (result < 0 && errno != EAGAIN && errno != EINTR && errno != EFAULT &&
       (descriptor == STDOUT_FILENO || descriptor == STDERR_FILENO))
     output::note_failure(descriptor, errno);
   return result;
