@@ -9,7 +9,7 @@ set(CLUMP_PRECOMPILED
 option(CLUMP_PRECOMPILE "Parse common headers once" ON)
 
 # The C library's headers say of many arguments that they are not null. Programs pass null all the same, and get EFAULT: where Clump stands in for
-# these functions, compilers must not leave out what looks for it.
+# these functions, compilers must not leave out what looks for it. For all that is parsed with the same headers.
 set(CLUMP_NULL_IS_PASSED "-D__nonnull(arguments)=")
 
 set(empty "${CMAKE_BINARY_DIR}/precompiled.cc")
@@ -27,9 +27,10 @@ foreach(kind IN LISTS kinds)
   target_link_libraries(${target} PRIVATE clump_options)
   target_precompile_headers(${target} PRIVATE ${CLUMP_PRECOMPILED})
 endforeach()
-target_compile_options(clump_precompiled_host PRIVATE ${CLUMP_NULL_IS_PASSED})
 set_target_properties(clump_precompiled_host PROPERTIES POSITION_INDEPENDENT_CODE ON CLUMP_NOT_SANITIZED ON)
+target_compile_options(clump_precompiled_host PRIVATE ${CLUMP_NULL_IS_PASSED})
 if(CLUMP_SANITIZE)
+  target_compile_options(clump_precompiled_library PRIVATE ${CLUMP_NULL_IS_PASSED})
   set_target_properties(clump_precompiled_library PROPERTIES POSITION_INDEPENDENT_CODE ON)
 else()
   # One file: GCC never writes the same bytes twice, and ccache takes two of one content for one.
@@ -57,6 +58,9 @@ function(clump_precompile target kind)
   endif()
   if(kind MATCHES "^(test|program)$")
     target_compile_options(${target} PRIVATE ${CLUMP_BRIEF_OPTIONS})
+  endif()
+  if(kind MATCHES "^(host|library)$")
+    target_compile_options(${target} PRIVATE ${CLUMP_NULL_IS_PASSED})
   endif()
   if(NOT CLUMP_PRECOMPILE)
     return()
