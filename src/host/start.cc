@@ -43,6 +43,7 @@
 #include "image/refusal.h"
 #include "image/sentinels.h"
 #include "image/signals.h"
+#include "image/symbols.h"
 #include "pmi/rank_variables.h"
 
 extern "C" {
@@ -111,6 +112,7 @@ void begin_plain() {
   fiber::set_default_identity(&here.ranks[0].identity);
   fiber::set_spinning(here.job.spin);
   image::add_linked_sentinels();
+  image::note_loaded_at_start();
   image::see_exit_of_process();
 }
 

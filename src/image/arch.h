@@ -4,6 +4,7 @@
 
 #include <elf.h>
 #include <link.h>
+#include <setjmp.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -54,6 +55,13 @@ inline std::byte* program_tls(const ElfW(Phdr) & segment) {
   return thread - tls_bytes(segment);
 }
 
+/// The stack pointer that setjmp() has saved. The C library hides it by a word of the thread.
+inline std::uintptr_t stack_pointer_of(const __jmp_buf& saved) {
+  auto pointer = static_cast<std::uintptr_t>(saved[6]);
+  asm("ror $17, %0\n\txor %%fs:0x30, %0" : "+r"(pointer));
+  return pointer;
+}
+
 /// Starts a program at its entry point, with the stack that the kernel gives a new process.
 [[noreturn]] inline void start_program(std::uintptr_t entry, const std::uintptr_t* stack) {
   asm volatile(
@@ -96,6 +104,16 @@ inline std::byte* program_tls(const ElfW(Phdr) & segment) {
   const std::size_t reserved = 2 * sizeof(void*);
   return static_cast<std::byte*>(__builtin_thread_pointer()) +
          (reserved > segment.p_align ? reserved : segment.p_align);
+}
+
+/// The stack pointer that setjmp() has saved. The C library hides it by a word, which one that is known
+/// shows.
+[[gnu::noinline]] inline std::uintptr_t stack_pointer_of(const __jmp_buf& saved) {
+  jmp_buf here;
+  std::uintptr_t known = 0;
+  (void)_setjmp(here);
+  asm volatile("mov %0, sp" : "=r"(known));
+  return static_cast<std::uintptr_t>(saved[13] ^ here[0].__jmpbuf[13]) ^ known;
 }
 
 /// Starts a program at its entry point, with the stack that the kernel gives a new process.

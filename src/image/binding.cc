@@ -70,8 +70,14 @@ const char* version_of(const Object& object, std::size_t number) {
 
 class Binder {
  public:
-  Binder(const Object& object, const Scope& scope, UniqueSymbols& unique, Binding& binding)
-      : object_(object), scope_(scope), unique_(unique), binding_(binding), symbolic_(is_symbolic(object)) {}
+  Binder(const Object& object, const Scope& scope, UniqueSymbols& unique, Binding& binding,
+         std::vector<LastBinding::One>& ones)
+      : object_(object),
+        scope_(scope),
+        unique_(unique),
+        binding_(binding),
+        ones_(ones),
+        symbolic_(is_symbolic(object)) {}
 
   base::Status run() {
     for (const Reference& reference : object_.snapshot.references) CLUMP_TRY(bind(reference));
@@ -120,6 +126,7 @@ class Binder {
         (ELF64_ST_BIND(found.symbol->st_info) == STB_GNU_UNIQUE || (!symbolic_ && is_sentinel(word.name)));
     if (!is_one_for_rank) return found;
     const auto [at, fresh] = unique_.try_emplace(word.name, found.object);
+    ones_.push_back({word.name, found.object, at->second});
     return fresh ? found : Definition{at->second, at->second->dynamic.find(word.name)};
   }
 
@@ -196,13 +203,36 @@ class Binder {
   const Scope& scope_;
   UniqueSymbols& unique_;
   Binding& binding_;
+  std::vector<LastBinding::One>& ones_;
   bool symbolic_;
 };
 
+/// Whether the rank uses those definitions that were used then, or would use them now as the first.
+bool uses_the_same(const std::vector<LastBinding::One>& ones, const UniqueSymbols& unique) {
+  return std::ranges::all_of(ones, [&](const LastBinding::One& one) {
+    const auto at = unique.find(one.name);
+    return at != unique.end() ? at->second == one.used : one.found == one.used;
+  });
+}
+
 }  // namespace
 
-base::Status bind_copy(const Object& object, const Scope& scope, UniqueSymbols& unique, Binding* binding) {
-  return Binder(object, scope, unique, *binding).run();
+base::Status bind_copy(Object& object, const Scope& scope, UniqueSymbols& unique,
+                       std::shared_ptr<const Binding>* binding) {
+  const std::size_t originals = Registry::get().originals().size();
+  if (const LastBinding* const last = object.last_binding.get(); last != nullptr && last->scope == scope &&
+                                                                 last->originals == originals &&
+                                                                 uses_the_same(last->ones, unique)) {
+    for (const LastBinding::One& one : last->ones) unique.try_emplace(one.name, one.used);
+    *binding = last->binding;
+    return {};
+  }
+  auto fresh = std::make_shared<Binding>();
+  auto made = std::make_unique<LastBinding>(LastBinding{scope, originals, {}, fresh});
+  CLUMP_TRY(Binder(object, scope, unique, *fresh, made->ones).run());
+  *binding = std::move(fresh);
+  object.last_binding = std::move(made);
+  return {};
 }
 
 }  // namespace clump::image

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,8 @@ struct ValueWord {
   std::uintptr_t value = 0;
 };
 
-/// The differences between one copy and ld.so's binding of its template. Immutable once the copy is made.
+/// The differences between a copy and ld.so's binding of its template. Immutable once a copy is made: ranks
+/// that bind alike share it.
 struct Binding {
   std::vector<Word> words;
   std::vector<ValueWord> values;
@@ -42,11 +44,30 @@ struct Scope {
   std::vector<Object*> global;  ///< beyond what was loaded at the start
   std::vector<Object*> local;   ///< the library that the rank opens, and what that needs, breadth first
   bool local_first = false;     ///< RTLD_DEEPBIND
+
+  bool operator==(const Scope&) const = default;
 };
 
-/// Binds a copy of a template that the rank makes. `unique` gets what the copy is the first to use.
-/// MPI_ERR_ARG, in ld.so's words, if a symbol that must be defined is not. Under the image's lock; calls
-/// functions of the library that choose among variants of a function (STT_GNU_IFUNC).
-base::Status bind_copy(const Object& object, const Scope& scope, UniqueSymbols& unique, Binding* binding);
+/// How a copy of a template was bound last, with all that this has depended on. Versions of a library are
+/// different objects, and none is ever freed.
+struct LastBinding {
+  Scope scope;
+  std::size_t originals = 0;  ///< how many objects there were besides templates
+  /// A symbol of which a rank has one definition: what the scope has, and what the rank uses.
+  struct One {
+    const char* name;
+    Object* found;
+    Object* used;
+  };
+  std::vector<One> ones;
+  std::shared_ptr<const Binding> binding;
+};
+
+/// Binds a copy of a template that the rank makes, as the last one if that was bound alike. `unique` gets
+/// what the copy is the first to use. MPI_ERR_ARG, in ld.so's words, if a symbol that must be defined is not.
+/// Under the image's lock and the loader's; calls functions of the library that choose among variants of a
+/// function (STT_GNU_IFUNC).
+base::Status bind_copy(Object& object, const Scope& scope, UniqueSymbols& unique,
+                       std::shared_ptr<const Binding>* binding);
 
 }  // namespace clump::image

@@ -74,6 +74,12 @@ Owner maker(const void* caller) {
   return caller != nullptr && image_at(caller) != nullptr ? calling_rank() : kShared;
 }
 
+/// From now on the end of the calling rank looks for streams to flush.
+void note_that_caller_has_streams() {
+  // relaxed: the thread that ends the rank comes after what the rank has done
+  current_image().libc().standard.has_streams.store(true, std::memory_order_relaxed);
+}
+
 std::uint64_t bit_of(int descriptor) { return std::uint64_t{1} << (descriptor % 64); }
 
 std::atomic<std::uint64_t>& word_of(Image& image, int descriptor) {
@@ -169,6 +175,7 @@ void note_for_rank(int descriptor, std::FILE* stream) {
 }
 
 void note_stream_above(int descriptor, std::FILE* stream) {
+  note_that_caller_has_streams();
   const Owner owner = of(descriptor);
   if (owner != kUnknown && owner == calling_rank())
     streams[descriptor].store(stream, std::memory_order_relaxed);
@@ -182,6 +189,7 @@ void note_stream(std::FILE* stream, const void* caller) {
 
 void note_stream_of_caller(std::FILE* stream) {
   if (stream == nullptr || !captured() || standard::in_child()) return;
+  note_that_caller_has_streams();
   forget_stream(stream);  // one at this address that was closed in a way that is not seen here
   for (int i = 0; i < kMostOtherStreams; ++i) {
     OtherStream& place = other_streams[i];

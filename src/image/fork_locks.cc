@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/mutex.h"
+#include "image/jump.h"
 #include "image/rank_image.h"
 #include "image/signals.h"
 
@@ -31,9 +32,13 @@ void show_order() noexcept {
 /// One fork() at a time. A NoFork that begins meanwhile waits for it.
 constinit std::mutex forking;
 constinit std::atomic<bool> is_forking{false};
-/// How many threads have a NoFork; and how many of these the calling thread has.
+/// How many threads have a NoFork.
 constinit std::atomic<int> inside{0};
-constinit thread_local int own_inside = 0;
+/// The first one that the calling thread has, in which the others are; null: none. And the frame of its
+/// constructor, which tells whether a jump leaves it.
+constinit thread_local const NoFork* outermost = nullptr;
+constinit thread_local const void* frame_of_outermost = nullptr;
+int own_inside() { return outermost != nullptr ? 1 : 0; }
 
 constexpr timespec kPause{0, 50'000};
 constexpr int kMostTries = 10'000;  // about a second
@@ -81,7 +86,9 @@ void ForkLock::become_unknown() noexcept {
 }
 
 NoFork::NoFork() noexcept {
-  if (own_inside++ > 0) return;
+  if (outermost != nullptr) return;
+  frame_of_outermost = __builtin_frame_address(0);
+  outermost = this;
   // sequentially consistent: either fork() sees this thread inside, or the thread sees the fork()
   for (;;) {
     inside.fetch_add(1);
@@ -92,11 +99,15 @@ NoFork::NoFork() noexcept {
 }
 
 NoFork::~NoFork() {
-  if (own_inside > 0 && --own_inside == 0) inside.fetch_sub(1);
+  if (outermost != this) return;
+  outermost = nullptr;
+  inside.fetch_sub(1);
 }
 
-void NoFork::leave_by_jump() noexcept {
-  if (std::exchange(own_inside, 0) > 0) inside.fetch_sub(1);
+void NoFork::leave_by(const Jump& jump) noexcept {
+  if (outermost == nullptr || !jump.leaves(frame_of_outermost)) return;
+  outermost = nullptr;
+  inside.fetch_sub(1);
 }
 
 /// A lock in the rank's Image may have been taken first by a thread of another rank.
@@ -110,7 +121,7 @@ bool ForkLocks::concerns_caller(const ForkLock& lock) noexcept {
 bool ForkLocks::try_all(int tries) noexcept {
   list_lock.lock();
   show_order();
-  bool has_all = tries >= kMostInside || inside.load() == (own_inside > 0 ? 1 : 0);
+  bool has_all = tries >= kMostInside || inside.load() == own_inside();
   for (ForkLock* lock = list; lock != nullptr && has_all; lock = lock->next_) {
     if (!concerns_caller(*lock) || lock->is_held_by_caller()) continue;
     if (tries >= kMostOfCaller && ForkLock::taken_by_caller() == lock) continue;
@@ -123,9 +134,9 @@ bool ForkLocks::try_all(int tries) noexcept {
 void ForkLocks::hold() noexcept {
   // Who waits here is in no function of the C library's, though it may have a NoFork: a constructor that
   // forks.
-  if (own_inside > 0) inside.fetch_sub(1);
+  inside.fetch_sub(own_inside());
   forking.lock();
-  if (own_inside > 0) inside.fetch_add(1);
+  inside.fetch_add(own_inside());
   is_forking.store(true);
   for (int tries = 0; !try_all(tries) && tries < kMostTries; ++tries) {
     let_go_of_list();
@@ -153,7 +164,7 @@ void ForkLocks::renew() noexcept {
   }
   new (&seen) std::mutex;
   list_lock.unlock();
-  inside.store(own_inside > 0 ? 1 : 0);
+  inside.store(own_inside());
   is_forking.store(false);
   new (&forking) std::mutex;
 }

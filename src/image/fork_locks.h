@@ -22,6 +22,8 @@
 
 namespace clump::image {
 
+class Jump;
+
 /// What fork() needs of a lock. Never destroyed, except those of a rank.
 class ForkLock {
  public:
@@ -142,8 +144,8 @@ class NoFork {
   ~NoFork();
   NoFork(const NoFork&) = delete;
   NoFork& operator=(const NoFork&) = delete;
-  /// The calling thread leaves all that it is in by longjmp().
-  static void leave_by_jump() noexcept;
+  /// The calling thread leaves functions by longjmp(): those that it leaves do not end theirs.
+  static void leave_by(const Jump& jump) noexcept;
 };
 
 /// Around fork(), with all signals blocked: host/fork.cc.

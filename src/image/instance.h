@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 #include "base/status.h"
@@ -24,16 +25,17 @@ enum class Stage : std::uint8_t {
 };
 
 struct Instance {
-  Instance(Object& object, Image& image, Binding binding)
-      : object(object), image(image), binding(std::move(binding)) {}
+  Instance(Object& object, Image& image, std::shared_ptr<const Binding> bound)
+      : object(object), image(image), bound(std::move(bound)), binding(*this->bound) {}
 
   Object& object;
   Image& image;
   std::uintptr_t begin = 0;
   std::size_t bytes = 0;     ///< of the reservation; 0: the rank runs on the original
   std::ptrdiff_t delta = 0;  ///< address in the copy minus address in the original
-  const Binding binding;     ///< of a plugin that the rank has opened
-  link_map map{};            ///< for dlinfo() and its like: the copy, in no list
+  const std::shared_ptr<const Binding> bound;
+  const Binding& binding;  ///< of a plugin that the rank has opened
+  link_map map{};          ///< for dlinfo() and its like: the copy, in no list
   Stage stage = Stage::kMapped;
   bool needs_tls = false;  ///< its thread-local data holds addresses
   bool pinned = false;     ///< never unmapped: part of the program, or thread-local destructors wait in it

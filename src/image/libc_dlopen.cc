@@ -79,8 +79,9 @@ void keep_sentinels(const link_map& object) {
     ld_open(object.l_name, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
-/// Held while a library for all ranks is opened and bound, and while one is closed: the list of what came in
-/// must not lose an object meanwhile. As ld.so's own lock it is held over constructors, which open libraries.
+/// Held while a library for all ranks is looked for, opened and bound, and while one is closed: ld.so's list,
+/// which is read, must not lose an object meanwhile. As ld.so's own lock it is held over constructors, which
+/// open libraries.
 constinit ForkSafe<std::recursive_mutex> open_lock;
 
 /// Opens the library `name`, which is in `file`, and binds all that comes in with it to the facade and to the
@@ -103,6 +104,7 @@ void* open_over(std::string facade, const std::string& file, const char* name, i
 
 void* open_file(const char* path, int flags) {
   if (path == nullptr || (flags & RTLD_NOLOAD) != 0) return ld_open(path, flags);
+  const std::scoped_lock lock(open_lock);
   // A family's library for Fortran is over its C library, and has to be bound to that.
   if (const std::string facade = facade_in_place_of(path); !facade.empty())
     return open_over(facade, facade, facade.c_str(), flags);
@@ -113,8 +115,9 @@ void* open_file(const char* path, int flags) {
 /// ld.so searches the paths of its caller's file. Its caller would be this library, so the search is done
 /// here where that matters. What will be opened is read before (open_file()).
 void* open_shared(const char* name, int flags, const void* from) {
-  if (name == nullptr || std::strchr(name, '/') != nullptr || !facade_in_place_of(name).empty())
-    return open_file(name, flags);
+  if (name == nullptr || std::strchr(name, '/') != nullptr) return open_file(name, flags);
+  const std::scoped_lock lock(open_lock);
+  if (!facade_in_place_of(name).empty()) return open_file(name, flags);
   if (void* loaded = ld_open(name, flags | RTLD_NOLOAD)) return loaded;
   if ((flags & RTLD_NOLOAD) != 0) return nullptr;
   static_cast<void>(ld_error());  // that it is not there yet is no error
@@ -148,7 +151,10 @@ void* open(const char* name, int flags, const void* from) {
   }
   std::string path;
   if (name != nullptr && *name != '\0') {
-    path = facade_in_place_of(name);
+    {
+      const std::scoped_lock lock(open_lock);
+      path = facade_in_place_of(name);
+    }
     if (path.empty()) path = resolve_library(name, caller.object, *caller.image);
     if (path.empty()) {
       const std::string text =
@@ -253,6 +259,15 @@ void* next_in_plugins(const Caller& caller, const char* name) {
   return interposed != nullptr ? address_of(host, *interposed) : found;
 }
 
+/// Whether the caller is a library that a process of one rank has opened, and asks for what is next: that
+/// depends on the dlopen() that has brought it.
+bool is_for_ld_so(void* handle, const void* caller) {
+  if (handle != RTLD_NEXT || captured() || was_loaded_at_start(caller)) [[likely]]
+    return false;
+  has_own_error = false;
+  return true;
+}
+
 void* symbol(void* handle, const char* name, const char* version, const void* from) {
   // Nothing is private yet. A sanitizer that is starting up may be the caller; here it must not meet its own
   // checks.
@@ -318,12 +333,22 @@ CLUMP_HOST_API void* dlmopen(Lmid_t space, const char* name, int flags) {
   return real(space, name, flags);
 }
 
-CLUMP_HOST_API void* dlsym(void* handle, const char* name) {
-  return symbol(handle, name, nullptr, __builtin_return_address(0));
+// ld.so looks where the function returns to for the library that asks for what is next. So these two end with
+// the call of ld.so's, and do not return to here.
+
+CLUMP_HOST_API __attribute__((optimize("O2"))) void* dlsym(void* handle, const char* name) {
+  static constinit Hidden<void*(void*, const char*)> real{"dlsym"};
+  const void* const caller = __builtin_return_address(0);
+  if (!is_for_ld_so(handle, caller)) return symbol(handle, name, nullptr, caller);
+  return (*real)(handle, name);
 }
 
-CLUMP_HOST_API void* dlvsym(void* handle, const char* name, const char* version) {
-  return symbol(handle, name, version, __builtin_return_address(0));
+CLUMP_HOST_API __attribute__((optimize("O2"))) void* dlvsym(void* handle, const char* name,
+                                                            const char* version) {
+  static constinit Hidden<void*(void*, const char*, const char*)> real{"dlvsym"};
+  const void* const caller = __builtin_return_address(0);
+  if (!is_for_ld_so(handle, caller)) return symbol(handle, name, version, caller);
+  return (*real)(handle, name, version);
 }
 
 CLUMP_HOST_API int dlclose(void* handle) {

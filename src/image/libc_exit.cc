@@ -140,7 +140,11 @@ void call_exit_hook(Image& image, int code, ExitKind kind) {
   signals::delete_timers_of(*image.identity());
   // The native rank's destructors run when the process ends, and may write output.
   if (!image.native() || kind != ExitKind::kExit) {
-    if (kind == ExitKind::kExit && captured()) (void)flush_streams(Streams::kAll, WhileBusy::kGoOn);
+    // The list has the streams of all ranks. What shared libraries have opened is flushed when the process
+    // ends. relaxed: see note_that_caller_has_streams()
+    if (kind == ExitKind::kExit && captured() &&
+        image.libc().standard.has_streams.load(std::memory_order_relaxed))
+      (void)flush_streams(Streams::kAll, WhileBusy::kGoOn);
     owners::close_all(image, kind == ExitKind::kExit);
     standard::close_own(image);
   }

@@ -16,6 +16,7 @@
 #include "fiber/fiber.h"
 #include "fiber/kernel_state.h"
 #include "image/fork_locks.h"
+#include "image/jump.h"
 #include "image/record_locks.h"
 #include "image/signal_state.h"
 #include "image/symbols.h"
@@ -29,8 +30,9 @@ using fiber::rank_fiber;
 /// Before a jump. Sets the saved signal mask: the C library would set it by a system call that is not seen
 /// here.
 void restore_signals(const __jmp_buf_tag& place) {
-  locks::leave_by_jump();
-  NoFork::leave_by_jump();
+  const Jump jump(__builtin_frame_address(0), place);
+  locks::leave_by(jump);
+  NoFork::leave_by(jump);
   if (signals::is_ours() && place.__mask_was_saved != 0) {
     sigset_t mask;
     static_assert(sizeof mask == sizeof place.__saved_mask);

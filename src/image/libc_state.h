@@ -144,7 +144,8 @@ struct StandardState {
   std::atomic<Place> now[3] = {Place{0, 0, true}, Place{1, 1, true}, Place{2, 2, true}};
   /// The job's streams, as the rank was given them.
   std::atomic<Place> given[3] = {Place{0, 0, true}, Place{1, 1, true}, Place{2, 2, true}};
-  std::FILE* input = nullptr;  ///< the program's `stdin`; null: the rank has none of its own
+  std::FILE* input = nullptr;            ///< the program's `stdin`; null: the rank has none of its own
+  std::atomic<bool> has_streams{false};  ///< the rank has opened a stream: descriptor_owners.cc
   std::atomic<std::uint64_t> closed_inherited[kMostInherited / 64] = {};
   std::atomic<std::uint64_t> most_open{0};  ///< the rank's RLIMIT_NOFILE, if it has set one; 0: it has not
 };

@@ -7,6 +7,7 @@
 #include <asm/prctl.h>
 #endif
 #include <fcntl.h>
+#include <link.h>
 #include <sched.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
@@ -19,6 +20,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
@@ -42,6 +45,9 @@ extern "C" {
 int pidfd_open(pid_t process, unsigned flags) noexcept;
 int pidfd_send_signal(int descriptor, int number, siginfo_t* info, unsigned flags);
 }
+
+// The linker's: the beginning of this library.
+extern "C" [[gnu::visibility("hidden")]] const ElfW(Ehdr) library_begin asm("__ehdr_start");
 
 namespace clump::image {
 namespace {
@@ -468,6 +474,20 @@ long call_for_fiber(Real* real, long number, long a, long b, long c, long d, lon
   }
 }
 
+/// Whether the address is in this library, which means the kernel's call wherever it calls syscall().
+bool is_own_code(const void* address) {
+  static constinit std::atomic<std::uintptr_t> bytes{0};
+  std::uintptr_t end = bytes.load(std::memory_order_relaxed);  // relaxed: each thread would store the same
+  const auto begin = reinterpret_cast<std::uintptr_t>(&library_begin);
+  if (end == 0) [[unlikely]] {
+    const auto* const segments = reinterpret_cast<const ElfW(Phdr)*>(begin + library_begin.e_phoff);
+    for (int i = 0; i < library_begin.e_phnum; ++i)
+      if (segments[i].p_type == PT_LOAD) end = std::max(end, segments[i].p_vaddr + segments[i].p_memsz);
+    bytes.store(end, std::memory_order_relaxed);
+  }
+  return reinterpret_cast<std::uintptr_t>(address) - begin < end;
+}
+
 }  // namespace
 }  // namespace clump::image
 
@@ -478,6 +498,7 @@ extern "C" {
 CLUMP_HOST_API long call_kernel(long number, long a, long b, long c, long d, long e, long f) asm("syscall");
 long call_kernel(long number, long a, long b, long c, long d, long e, long f) {
   static constinit Hidden<Real> real{"syscall"};
+  if (is_own_code(__builtin_return_address(0))) return (*real)(number, a, b, c, d, e, f);
   if (is_about_thread(number) && clump::fiber::rank_fiber() != nullptr && captured() &&
       image_at(__builtin_return_address(0)) != nullptr) [[unlikely]]
     return call_for_fiber(*real, number, a, b, c, d, e);

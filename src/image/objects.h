@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "image/binding.h"
 #include "image/file_identity.h"
 #include "image/snapshot.h"
 #include "image/symbols.h"
@@ -41,7 +42,8 @@ struct Object {
   /// Of a template, by number of symbol: ld.so was told that it need not be defined, and its file says that
   /// it must. Numbers behind the end: false.
   std::vector<bool> required;
-  Snapshot snapshot;  ///< of private objects only
+  Snapshot snapshot;                          ///< of private objects only
+  std::unique_ptr<LastBinding> last_binding;  ///< of a template; always under the loader's lock
 
   bool holds(std::uintptr_t address) const { return address - begin < end - begin; }
   /// The first segment of a type; null if there is none.

@@ -98,13 +98,30 @@ base::Status Plugins::make_copies(Object& object, int flags, std::vector<Object*
     opened_by_[&instance->object] = &object;
     reset_thread(*instance);
   }
-  for (std::size_t i = 0; i < closure->size(); ++i) {
-    const Instance* const instance = image_.instance(*(*closure)[i]);
+  add_uses(*closure);
+  return {};
+}
+
+/// Adds what the rank's copies of libraries are bound to, and what that needs.
+void Plugins::add_uses(std::vector<Object*>& closure) {
+  for (std::size_t i = 0; i < closure.size(); ++i) {
+    const Instance* const instance = image_.instance(*closure[i]);
     if (instance == nullptr) continue;
     for (Object* used : instance->binding.uses)
-      for (Object* one : with_needed(*used)) add_new(*closure, one);
+      for (Object* one : with_needed(*used)) add_new(closure, one);
   }
-  return {};
+}
+
+/// The libraries that stay although nothing has them open: those in which destructors of thread-local objects
+/// wait, and all that these may use.
+std::vector<Object*> Plugins::kept_by_pinned() {
+  std::vector<Object*> kept;
+  for (const Instance* instance : image_.instances()) {
+    if (!instance->pinned || !instance->object.is_template || image_.program->has(instance->object)) continue;
+    for (Object* one : with_needed(instance->object)) add_new(kept, one);
+  }
+  add_uses(kept);
+  return kept;
 }
 
 Scope Plugins::scope_of(Object& object, int flags) {
@@ -143,6 +160,13 @@ void Plugins::release(const std::vector<Object*>& closure) {
     Instance* instance = image_.instance(*member);
     if (instance != nullptr && --instance->opened == 0 && !instance->pinned) unused.push_back(instance);
   }
+  const auto forget_kept = [&] {
+    const std::vector<Object*> kept = kept_by_pinned();
+    std::erase_if(unused, [&](const Instance* instance) {
+      return instance->pinned || std::ranges::find(kept, &instance->object) != kept.end();
+    });
+  };
+  forget_kept();
   const std::vector<Instance*> order = image_.constructed;
   for (auto instance = order.rbegin(); instance != order.rend(); ++instance) {
     if (std::find(unused.begin(), unused.end(), *instance) == unused.end()) continue;
@@ -150,9 +174,8 @@ void Plugins::release(const std::vector<Object*>& closure) {
     run_destructors(**instance);
   }
   // A destructor may have left thread-local objects whose own destructors are in the library.
-  for (Instance* instance : unused) {
-    if (!instance->pinned) remove(*instance);
-  }
+  forget_kept();
+  for (Instance* instance : unused) remove(*instance);
 }
 
 void Plugins::remove(Instance& instance) {

@@ -59,12 +59,15 @@ class Plugins {
   Scope scope_of(Object& object, int flags);
   void construct(Object& object);
   void release(const std::vector<Object*>& closure);
+  void add_uses(std::vector<Object*>& closure);
+  std::vector<Object*> kept_by_pinned();
   void remove(Instance& instance);
   Handle& hold(Object* object);
 
   Image& image_;
   std::map<Object*, std::unique_ptr<Handle>> handles_;
-  std::map<const Object*, std::unique_ptr<Handle>> closed_;  ///< whose addresses stay those of their libraries
+  std::map<const Object*, std::unique_ptr<Handle>>
+      closed_;  ///< whose addresses stay those of their libraries
   std::vector<Object*> globals_;
   UniqueSymbols unique_;
   std::unordered_map<const Object*, Object*>

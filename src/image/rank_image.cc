@@ -38,6 +38,16 @@ base::Status Image::add(const std::vector<Object*>& objects, Bindings bindings,
   return {};
 }
 
+namespace {
+
+/// Of what was loaded at the start.
+const std::shared_ptr<const Binding>& unbound() {
+  static const auto& none = *new std::shared_ptr<const Binding>(std::make_shared<const Binding>());
+  return none;
+}
+
+}  // namespace
+
 /// Maps the copies. `fresh` gets them, those that fail as well.
 base::Status Image::make(const std::vector<Object*>& objects, Bindings bindings,
                          std::vector<Instance*>& fresh) {
@@ -54,8 +64,8 @@ base::Status Image::make(const std::vector<Object*>& objects, Bindings bindings,
     if (object.is_program && &object != program->main) continue;
     const auto bound = bindings.find(&object);
     const bool is_bound = bound != bindings.end();
-    instances_[id] = std::make_unique<Instance>(registry.at(object.id), *this,
-                                                is_bound ? std::move(bound->second) : Binding());
+    instances_[id] =
+        std::make_unique<Instance>(registry.at(object.id), *this, is_bound ? bound->second : unbound());
     fresh.push_back(instances_[id].get());
     CLUMP_TRY(reserve(*instances_[id]));
     deltas_[id] = instances_[id]->delta;

@@ -42,7 +42,7 @@ class Image {
   /// originals.
   Instance* instance(const Object& object) const;
   /// How copies of plugins are bound, for those that the rank does not have yet.
-  using Bindings = std::map<const Object*, Binding>;
+  using Bindings = std::map<const Object*, std::shared_ptr<const Binding>>;
   /// Makes copies of those objects of which it has none yet, and of all private objects that their data
   /// points into: for those that `bindings` has, these must be among `objects` or be there. `made`, if given,
   /// gets the new ones. Runs none of their code. On failure it has made none.

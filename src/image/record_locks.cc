@@ -21,6 +21,7 @@
 #include "fiber/fiber.h"
 #include "fiber/kernel_state.h"
 #include "image/fork_locks.h"
+#include "image/jump.h"
 #include "image/lock_ranges.h"
 #include "image/mapped_heap.h"
 #include "image/process_ids.h"
@@ -297,6 +298,7 @@ class Wait {
   Wait& operator=(const Wait&) = delete;
 
   bool is_for_ever() const { return is_for_ever_; }
+  const void* frame() const { return frame_; }
 
  private:
   void end() {
@@ -306,6 +308,7 @@ class Wait {
   }
 
   Use& use_;
+  const void* const frame_ = __builtin_frame_address(0);
   Waiting waiting_;
   bool is_for_ever_ = false;
 };
@@ -393,8 +396,8 @@ int wait_for_file(int descriptor, int operation) {
                          [&] { return file_lock(descriptor, operation); });
 }
 
-void leave_by_jump() noexcept {
-  if (own_wait != nullptr) own_wait->leave();
+void leave_by(const Jump& jump) noexcept {
+  if (own_wait != nullptr && jump.leaves(own_wait->frame())) own_wait->leave();
 }
 
 bool has_any() {

@@ -18,6 +18,7 @@
 namespace clump::image {
 
 class Image;
+class Jump;
 
 namespace locks {
 
@@ -35,8 +36,9 @@ int get(int descriptor, struct flock& lock);
 int wait_for_description(int descriptor, struct flock wanted);
 int wait_for_file(int descriptor, int operation);
 
-/// Called before longjmp() and siglongjmp(): if the calling thread waits for a lock, a handler leaves that wait.
-void leave_by_jump() noexcept;
+/// Called before longjmp() and siglongjmp(): if the calling thread waits for a lock, a handler may leave that
+/// wait.
+void leave_by(const Jump& jump) noexcept;
 
 /// Whether the calling rank may have locks.
 bool has_any();

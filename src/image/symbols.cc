@@ -1,8 +1,10 @@
 #include "image/symbols.h"
 
+#include <dlfcn.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 
 namespace clump::image {
@@ -224,6 +226,29 @@ void* definition_from(const char* name, const link_map* map) {
 }
 
 const link_map* first_loaded() { return _r_debug.r_map; }
+
+namespace {
+
+/// Objects of the start are never unloaded, and stand before all others.
+constinit std::atomic<const link_map*> last_of_start{nullptr};
+
+}  // namespace
+
+void note_loaded_at_start() {
+  const link_map* last = first_loaded();
+  while (last->l_next != nullptr) last = last->l_next;
+  last_of_start.store(last, std::memory_order_relaxed);  // relaxed: no other thread runs yet
+}
+
+bool was_loaded_at_start(const void* address) {
+  const link_map* const last = last_of_start.load(std::memory_order_relaxed);
+  dl_find_object found;
+  if (last == nullptr || _dl_find_object(const_cast<void*>(address), &found) != 0) return true;
+  for (const link_map* map = first_loaded();; map = map->l_next) {
+    if (map == found.dlfo_link_map) return true;
+    if (map == last) return false;
+  }
+}
 
 void* address_of(const Dynamic& object, const ElfW(Sym) & symbol) {
   const std::uintptr_t address = symbol.st_shndx == SHN_ABS ? symbol.st_value : object.base + symbol.st_value;

@@ -52,6 +52,11 @@ void* address_of(const Dynamic& object, const ElfW(Sym) & symbol);
 /// if there is none.
 void* next_definition(const char* name, const void* after);
 
+/// Notes that all objects that are loaded now were loaded at the start. Once, by the first constructor.
+void note_loaded_at_start();
+/// Whether the object at an address was loaded at the start; true before note_loaded_at_start().
+bool was_loaded_at_start(const void* address);
+
 /// The first definition of a function in `map` and the objects after it; null if there is none.
 void* definition_from(const char* name, const link_map* map);
 

@@ -51,6 +51,9 @@ static void open_and_close(const char* path) {
   struct link_map* same = NULL;
   EXPECT(dlinfo(library, RTLD_DI_LINKMAP, &same) == 0 && same->l_addr == during.base &&
          strcmp(same->l_name, path) == 0);
+  /* A program that walks from it sees libraries of its own, and comes to an end. */
+  for (const struct link_map* one = same; one != NULL; one = one->l_next)
+    EXPECT(one->l_name != NULL && strncmp(one->l_name, "/proc/self/fd/", 14) != 0);
   char folder[4096];
   EXPECT(dlinfo(library, RTLD_DI_ORIGIN, folder) == 0);
   EXPECT(strncmp(folder, path, strlen(folder)) == 0 && path[strlen(folder)] == '/');

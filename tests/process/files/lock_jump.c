@@ -1,5 +1,6 @@
 // A handler leaves a wait for a record lock by siglongjmp(): the rank does not wait any more, so another rank
-// that waits for its lock is in no deadlock. For: time limits around F_SETLKW with alarm() and siglongjmp().
+// that waits for its lock is in no deadlock. A handler that jumps within itself leaves no wait: then it is
+// one. For: time limits around F_SETLKW with alarm() and siglongjmp().
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +13,14 @@ static sigjmp_buf place;
 static void leave(int number) {
   (void)number;
   siglongjmp(place, 1);
+}
+
+enum { kTold = 100 };  // where in the file rank 0 says that it waits, and has jumped meanwhile
+static volatile sig_atomic_t file_to_tell = -1, jumps = 0;
+static void jump_inside(int number) {
+  (void)number;
+  if (sigsetjmp(place, 1) == 0) siglongjmp(place, 1);
+  if (file_to_tell >= 0 && ++jumps == 3) (void)!pwrite(file_to_tell, "x", 1, kTold);
 }
 
 static int lock(int file, int type, int byte, int command) {
@@ -44,13 +53,20 @@ int main(int argc, char** argv) {
       CHECK(!"the wait has ended");
     }
     MPI_Sendrecv(NULL, 0, MPI_INT, other, 0, NULL, 0, MPI_INT, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    usleep(20000);  // rank 0 should wait by then
+    for (char told = 0; pread(file, &told, 1, kTold) != 1;) usleep(1000);
+    CHECK(lock(file, F_WRLCK, 0, F_SETLKW) == -1 && errno == EDEADLK);
     CHECK(lock(file, F_UNLCK, 1, F_SETLK) == 0);
   } else {
     MPI_Sendrecv(NULL, 0, MPI_INT, other, 0, NULL, 0, MPI_INT, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    install(SIGALRM, jump_inside, SA_RESTART);
+    const struct itimerval often = {{0, 3000}, {0, 3000}}, never = {{0, 0}, {0, 0}};
+    setitimer(ITIMER_REAL, &often, NULL);
+    file_to_tell = file;
     CHECK(lock(file, F_WRLCK, 1, F_SETLKW) == 0);
+    setitimer(ITIMER_REAL, &never, NULL);
     unlink(name);
   }
+  MPI_Barrier(MPI_COMM_WORLD);
   close(file);
   return end();
 }
