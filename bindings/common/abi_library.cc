@@ -45,4 +45,10 @@ void* resolve(int number) {
   return found;
 }
 
+SpawnCodes* spawn_codes() {
+  using Find = SpawnCodes* (*)();
+  const auto find = reinterpret_cast<Find>(::dlsym(RTLD_DEFAULT, "clump_spawn_codes"));
+  return find != nullptr ? find() : nullptr;
+}
+
 }  // namespace clump::facade::abi

@@ -19,4 +19,13 @@ extern void* functions[] __attribute__((visibility("hidden")));
 
 #include "abi_functions.inc"
 
+/// What the MPI library tells of the error codes that MPI_Comm_spawn and MPI_Comm_spawn_multiple have
+/// written. As in src/host/host.h.
+struct SpawnCodes {
+  const int* codes;  ///< the array that was passed on
+  int count;         ///< so many codes were written; 0: none
+};
+/// The calling thread's; null if the library does not tell. Only Clump's does.
+[[gnu::cold]] __attribute__((visibility("hidden"))) SpawnCodes* spawn_codes();
+
 }  // namespace clump::facade::abi

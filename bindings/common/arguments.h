@@ -8,6 +8,7 @@
 
 #include <cstdlib>
 
+#include "abi_library.h"
 #include "family.h"
 #include "handles.h"
 #include "numbers.h"
@@ -202,25 +203,30 @@ class Numbers {
   Memory<int, 16> values_;
 };
 
-/// array_of_errcodes of MPI_Comm_spawn and MPI_Comm_spawn_multiple. Only the root knows how many codes there
-/// are, so the library converts them. Null is MPI_ERRCODES_IGNORE in all ABIs.
+/// array_of_errcodes of MPI_Comm_spawn and MPI_Comm_spawn_multiple. Tools below the facade see the program's
+/// array with codes of the standard's ABI. These are converted in their place after the call. Only the root
+/// knows how many there are, so the library tells it. Null is MPI_ERRCODES_IGNORE in all ABIs.
 class SpawnCodes {
  public:
-  explicit SpawnCodes(int* codes) : wanted_{codes, &program_code} {}
+  explicit SpawnCodes(int* codes) : codes_(codes) {
+    if (codes != nullptr) told_ = abi::spawn_codes();
+    if (told_ == nullptr) return;
+    outer_ = *told_;
+    *told_ = {codes, 0};
+  }
   SpawnCodes(const SpawnCodes&) = delete;
   SpawnCodes& operator=(const SpawnCodes&) = delete;
-  operator int*() {  // NOLINT: for arguments
-    return wanted_.codes != nullptr ? reinterpret_cast<int*>(reinterpret_cast<std::uintptr_t>(&wanted_) + 1)
-                                    : MPI_ERRCODES_IGNORE;
+  ~SpawnCodes() {
+    if (told_ == nullptr) return;
+    for (int i = 0; i < told_->count; ++i) codes_[i] = program_code(codes_[i]);
+    *told_ = outer_;
   }
+  operator int*() { return codes_; }  // NOLINT: for arguments
 
  private:
-  /// As in src/mpi/spawn.cc.
-  struct ConvertedCodes {
-    int* codes;
-    int (*convert)(int);
-  };
-  ConvertedCodes wanted_;
+  int* codes_;
+  abi::SpawnCodes* told_ = nullptr;
+  abi::SpawnCodes outer_{};  ///< of a call in whose error handler the program spawns
 };
 
 /// The address that MPI_Buffer_detach and its kin give: `place` is that of a pointer.

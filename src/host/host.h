@@ -130,6 +130,17 @@ CLUMP_HOST_API std::string prepare_joining(Joining& joining);
 /// Starts these ranks. After prepare_joining(), by the same thread.
 CLUMP_HOST_API void start_joining(const Joining& joining);
 
+/// What a facade learns of the error codes of a call of MPI_Comm_spawn or MPI_Comm_spawn_multiple. As in
+/// bindings/common/abi_library.h.
+struct SpawnCodes {
+  const int* codes;  ///< the array that the facade has passed on
+  int count;         ///< so many codes were written; 0: none
+};
+/// For the function of MPI that the calling thread is in. A tool between the facade and the MPI library may
+/// pass on another array, or spawn ranks of its own: the count is that of the facade's array or, if no call
+/// gets it, that of the first call.
+CLUMP_HOST_API void note_codes_of_spawn(const int* array_of_errcodes, int count);
+
 /// Reports `failure` with the calling thread's stack and ends the job with exit code `failure.code`. The
 /// first caller wins; later ones never return either.
 [[noreturn]] CLUMP_HOST_API void fail_job(pmi::Failure failure);

@@ -62,6 +62,10 @@ std::vector<std::string> environment_of_caller();
 base::Status start_ranks(core::World& world, const std::vector<Command>& commands, const Parents& parents,
                          const core::Launch*& started);
 
+/// MPI_Comm_spawn has written so many codes to its array_of_errcodes. A facade converts them afterwards, and
+/// learns here how many they are: at ranks other than the root only this library knows.
+void note_codes_of_spawn(const int* array_of_errcodes, int count);
+
 // Other jobs of this machine.
 
 /// Why none can be connected to this one; empty: they can.
@@ -72,8 +76,8 @@ int room_for_jobs();
 bool shares_names();
 /// The port of the ranks that have started this job (MPI_Comm_spawn); empty: none have.
 std::string parent_port();
-/// Starts a job of these programs by mpiexec, whose ranks connect to `parent_port`. `ended(argument, status)` is
-/// called once by another thread when that mpiexec has ended, with its wait status. MPI_ERR_SPAWN or
+/// Starts a job of these programs by mpiexec, whose ranks connect to `parent_port`. `ended(argument, status)`
+/// is called once by another thread when that mpiexec has ended, with its wait status. MPI_ERR_SPAWN or
 /// MPI_ERR_UNSUPPORTED_OPERATION, and `ended` is not called.
 base::Status start_job(const std::vector<Command>& commands, const std::string& parent_port,
                        void (*ended)(void* argument, int status), void* argument);

@@ -28,22 +28,10 @@ using core::Comm;
 using core::Group;
 using core::Rank;
 
-/// Where a facade wants the error codes, and how it makes those of its ABI of the standard's. Only this
-/// library knows at each rank how many there are. A facade passes the address of one plus 1 as
-/// array_of_errcodes, which is no address of an int. As in bindings/common/arguments.h.
-struct ConvertedCodes {
-  int* codes;
-  int (*convert)(int);
-};
-
 void give_codes(const std::vector<int>& codes, int* array_of_errcodes) {
-  const auto address = reinterpret_cast<std::uintptr_t>(array_of_errcodes);
-  if (address % 2 == 0) {
-    if (array_of_errcodes != MPI_ERRCODES_IGNORE) std::ranges::copy(codes, array_of_errcodes);
-    return;
-  }
-  const auto& wanted = *reinterpret_cast<const ConvertedCodes*>(address - 1);
-  std::ranges::transform(codes, wanted.codes, wanted.convert);
+  if (array_of_errcodes == MPI_ERRCODES_IGNORE) return;
+  std::ranges::copy(codes, array_of_errcodes);
+  note_codes_of_spawn(array_of_errcodes, static_cast<int>(codes.size()));
 }
 
 /// A job that the root has started by mpiexec, from its start until that mpiexec has ended.

@@ -103,6 +103,9 @@ namespace mpi {
 std::string job_name() { return host::job_name(); }
 std::string why_none_can_join() { return host::why_none_joins(); }
 int room_to_join() { return host::room_to_join(); }
+void note_codes_of_spawn(const int* array_of_errcodes, int count) {
+  host::note_codes_of_spawn(array_of_errcodes, count);
+}
 std::string why_no_image(const Command& command) {
   return host::why_no_image(command.path, base::text_in(command.environment, "LD_LIBRARY_PATH"));
 }

@@ -156,6 +156,17 @@ class Spew(tool.Case):
         done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=tool.HANGS)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "word\nword\nend\n", ""))
 
+    def test_one_that_goes_while_another_stands_still(self):
+        """stderr is full, and its reader takes nothing: the job ends as soon as stdout cannot be written."""
+        script = "yes | head -c 900000 >&2; echo full; exec yes"
+        with subprocess.Popen([str(tool.BIN / "mpiexec"), "--ranks", "processes", "-n", "2", "sh", "-c", script], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as job:  # fmt: skip
+            self.addCleanup(job.kill)
+            self.assertEqual(job.stdout.readline(), b"full\n")
+            job.stdout.close()
+            self.assertEqual(job.wait(timeout=tool.HANGS), 141)
+            self.assertGreater(len(os.read(job.stderr.fileno(), 1000)), 0)
+
     def test_a_second_signal(self):
         """Ends it at once; and a rank's failure is told before the reader goes on."""
         self.start("--ranks", "processes", keeps=True)

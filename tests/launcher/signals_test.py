@@ -1,11 +1,16 @@
 """Signals to mpiexec: which of them ask for the end of the job, and how often."""
 
+import contextlib
 import ctypes
 import os
 import pathlib
+import pty
+import shlex
+import shutil
 import signal
 import struct
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -108,6 +113,65 @@ class Signals(tool.Case):
         self.job.terminate()
         result = self.end()
         self.assertEqual((result.code, result.out), (0, "ending\nending\nsaved\nsaved\n"), result)
+
+
+@unittest.skipIf(shutil.which("bash") is None, "not installed: bash")
+class ClosedTerminal(tool.Case):
+    """The shell of a terminal that closes sends SIGHUP to its jobs, and the kernel sends it once more. Both together are one wish: ranks that handle it
+    may finish, and nothing is left."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.file = pathlib.Path(folder.name) / "file"
+
+    def processes(self, session):
+        found = []
+        for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):  # it has ended
+                state, _, _, its_session = stat.read_text().rpartition(")")[2].split()[:4]
+                if int(its_session) == session and state not in "ZX":
+                    found.append(int(stat.parent.name))
+        return found
+
+    def wait_for(self, what, describe):
+        limit = time.monotonic() + tool.HANGS
+        while not what():
+            if time.monotonic() > limit:
+                self.fail(describe())
+            time.sleep(0.02)
+
+    def close_terminal_of(self, *words):
+        """Types the command in a terminal, which closes when two ranks are ready; returns when its session has no process."""
+        shell, terminal = pty.fork()
+        if shell == 0:
+            os.execvp("bash", ["bash", "--norc", "--noprofile", "-i"])
+        made = lambda: sorted(path.name for path in self.file.parent.iterdir())
+        try:
+            os.write(terminal, (shlex.join(map(str, words)) + "\n").encode())
+            self.wait_for(lambda: {"file.ready.0", "file.ready.1"} <= set(made()), lambda: f"made: {made()}; {os.read(terminal, 10000)!r}")
+            os.close(terminal)
+            self.wait_for(lambda: not self.processes(shell), lambda: f"left: {self.processes(shell)}")
+        finally:
+            for process in self.processes(shell):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
+            os.waitpid(shell, 0)
+        return made()
+
+    def test_ranks_that_save(self):
+        for options in ([], ["--ranks", "processes"]):
+            with self.subTest(options=options):
+                made = self.close_terminal_of(tool.BIN / "mpiexec", *options, "-n", 2, tool.program("saver"), self.file)
+                self.assertEqual(made, ["file.ready.0", "file.ready.1", "file.saved.0", "file.saved.1"])
+                for path in self.file.parent.iterdir():
+                    path.unlink()
+
+    def test_a_rank_that_saves_and_one_that_does_not(self):
+        saves = f'trap "sleep 0.2; touch {self.file}.saved; exit" HUP; touch {self.file}.ready.0; while :; do sleep 0.05; done'
+        ends = f"touch {self.file}.ready.1; exec sleep 1000"
+        made = self.close_terminal_of(tool.BIN / "mpiexec", "-n", 1, "sh", "-c", saves, ":", "-n", 1, "sh", "-c", ends)
+        self.assertEqual(made, ["file.ready.0", "file.ready.1", "file.saved"])
 
 
 if __name__ == "__main__":

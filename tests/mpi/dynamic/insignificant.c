@@ -77,7 +77,8 @@ static void connect_halves(void) {
   CHECK_OK(MPI_Comm_split(MPI_COMM_WORLD, is_upper, rank, &half));
   if (!is_upper && leads) {
     CHECK_OK(MPI_Open_port(MPI_INFO_NULL, port));
-    CHECK_OK(MPI_Send(port, sizeof port, MPI_CHAR, size - 1, 1, MPI_COMM_WORLD));
+    /* The ranks may have different ABIs, whose MPI_MAX_PORT_NAME differ. */
+    CHECK_OK(MPI_Send(port, (int)strlen(port) + 1, MPI_CHAR, size - 1, 1, MPI_COMM_WORLD));
     CHECK_OK(MPI_Comm_accept(port, info, mine - 1, half, &inter));
     CHECK_OK(MPI_Close_port(port));
   } else if (!is_upper) {

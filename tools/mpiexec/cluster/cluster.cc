@@ -24,7 +24,6 @@
 #include "command/host_names.h"
 #include "common/remote_shell.h"
 #include "gdb/gdb_hosts.h"
-#include "output/flush.h"
 
 namespace clump::mpiexec {
 
@@ -137,25 +136,20 @@ base::Status run_on_hosts(const Command& command, Plan& plan, Records& records, 
   if (command.gdb) CLUMP_TRY(gdb.emplace(hosts.size(), command.gdb_commands).open());
   const std::string folder = choose_folder("PRTE_MCA_prte_local_tmpdir_base");
   const std::vector<std::string> words = prterun_arguments(prterun, command, plan.job, host_file);
-  CLUMP_TRY(run_prterun({.arguments = words,
-                         .environment = prterun_environment(environ),
-                         .folder = folder,
-                         .token = token,
-                         .hosts = hosts,
-                         .acceptor = acceptor,
-                         .control = control,
-                         .input = input,
-                         .records = records,
-                         .timeout_seconds = command.timeout_seconds,
-                         .collapsed = command.collapse ? plan.job.ranks() : 0,
-                         .gdb = gdb ? &*gdb : nullptr},
-                        code));
-  if (!records.are_wanted()) return {};
-  if (!records.finish_collecting(plan.job, code) && code == 0) code = kExitOutput;
-  SignalLine none;
-  EndRequests requests;
-  flush(output_buffers(), none, requests, {.until = {}, .is_ended = true});
-  return {};
+  return run_prterun({.arguments = words,
+                      .environment = prterun_environment(environ),
+                      .folder = folder,
+                      .token = token,
+                      .hosts = hosts,
+                      .job = plan.job,
+                      .acceptor = acceptor,
+                      .control = control,
+                      .input = input,
+                      .records = records,
+                      .timeout_seconds = command.timeout_seconds,
+                      .collapsed = command.collapse ? plan.job.ranks() : 0,
+                      .gdb = gdb ? &*gdb : nullptr},
+                     code);
 }
 
 }  // namespace clump::mpiexec

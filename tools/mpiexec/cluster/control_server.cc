@@ -94,7 +94,7 @@ std::string ControlServer::answer() const {
 }
 
 void ControlServer::end_ranks(int why) {
-  const bool at_once = why == SIGALRM && !is_only_one();
+  const bool at_once = why == SIGPIPE || (why == SIGALRM && !is_only_one());
   tell_all(at_once ? ControlMessage{ControlMessage::Kind::kEnd, 0}
                    : ControlMessage{ControlMessage::Kind::kSignal, static_cast<std::uint32_t>(why)});
 }

@@ -45,7 +45,7 @@ class ControlServer {
   bool has_answered() const { return answer_.has_value(); }
   /// What is known by now; empty if that was not asked.
   std::string answer() const;
-  /// By a signal, or SIGALRM for --timeout.
+  /// By a signal, SIGALRM for --timeout, or SIGPIPE: what reads the output has gone.
   void end_ranks(int why);
   /// To the ranks of all hosts.
   void pass_on(int signal);

@@ -28,10 +28,11 @@ void Ending::begin(int why, Ranks ranks) {
     return;
   }
   why_ = why;
+  const bool is_at_once = why == SIGALRM || why == SIGPIPE;
   times_.terminate = now;
   if (ranks.can_be_told) {
     times_.tell = ranks.are_asked ? now + kAnswer : now;
-    times_.terminate = *times_.tell + (why == SIGALRM ? kEndOfRanks : kGraceToEnd);
+    times_.terminate = *times_.tell + (is_at_once ? kEndOfRanks : kGraceToEnd);
   }
   times_.kill = *times_.terminate + kEndOfPrterun;
 }

@@ -28,7 +28,8 @@ class Ending {
   /// --timeout; 0: none.
   explicit Ending(int timeout_seconds);
 
-  /// A signal has come that ends the job, or SIGALRM for --timeout. The second one kills at once.
+  /// A signal has come that ends the job, or SIGALRM for --timeout, or SIGPIPE: what reads the output has
+  /// gone. Ranks have time to end only after a signal. The second one kills at once.
   void begin(int why, Ranks ranks);
   bool has_begun() const { return why_ != 0; }
   /// A signal; 0: the job is not ended from outside.

@@ -29,6 +29,17 @@ TEST(Ending, TellsTheRanksOnceWhenTheyHaveAnswered) {
   }
 }
 
+TEST(Ending, GivesRanksNoTimeWhereTheReaderHasGone) {
+  Ending ending(0);
+  ending.begin(SIGPIPE, {.can_be_told = true, .are_asked = false});
+  EXPECT_EQ(ending.next(), Step::kTell);
+  ASSERT_TRUE(ending.alarm());
+  Ending signalled(0);
+  signalled.begin(SIGTERM, {.can_be_told = true, .are_asked = false});
+  EXPECT_EQ(signalled.next(), Step::kTell);
+  EXPECT_LT(*ending.alarm(), *signalled.alarm());
+}
+
 TEST(Ending, KillsAtOnceWhenAskedTwice) {
   Ending ending(0);
   ending.begin(SIGINT, {.can_be_told = true, .are_asked = false});

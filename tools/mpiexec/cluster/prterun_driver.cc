@@ -41,6 +41,7 @@ namespace {
 
 constexpr int kHandled[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
 constexpr std::chrono::milliseconds kEndOfDaemons{1000};  ///< until what prterun has started here has ended
+constexpr std::size_t kMostErrorsInATurn = 1 << 20;       ///< bytes: ranks may write to stderr without end
 constexpr int kLook = 20;  ///< milliseconds; so often, whether a collapsed line has waited long enough
 
 class PrterunDriver {
@@ -103,7 +104,10 @@ class PrterunDriver {
     show(filter_.finish());
     if (out_lines_) out_lines_->finish();
     if (screen_) screen_->show_all();
-    return flush_output(report(WIFSIGNALED(status_) ? 128 + WTERMSIG(status_) : WEXITSTATUS(status_)));
+    int code = report(WIFSIGNALED(status_) ? 128 + WTERMSIG(status_) : WEXITSTATUS(status_));
+    if (launch_.records.are_wanted() && !launch_.records.finish_collecting(launch_.job, code) && code == 0)
+      code = kExitOutput;
+    return flush_output(code);
   }
 
  private:
@@ -119,7 +123,8 @@ class PrterunDriver {
     tell_of_lost_output();
     if (code != 0 || (lost == 0 && error == 0)) return code;
     if (error == EPIPE) return 128 + SIGPIPE;
-    return end == FlushEnd::kTimeout ? kExitTimeout : kExitOutput;
+    if (end == FlushEnd::kTimeout) return kExitTimeout;
+    return lost > 0 && requests_.signal() != 0 ? 128 + requests_.signal() : kExitOutput;
   }
 
   /// The proxy of a host has opened a connection.
@@ -260,7 +265,7 @@ class PrterunDriver {
   /// Where the ranks were.
   bool proxy_has_told() const { return control_.tells_itself() && has_come(filter_.ends().front()); }
 
-  /// `why`: a signal, or SIGALRM for --timeout.
+  /// `why`: a signal, SIGALRM for --timeout, or SIGPIPE if what reads the output has gone.
   void end_job(int why) {
     const bool can_be_told = launch_.gdb == nullptr && control_.is_complete();
     const bool asks = can_be_told && !control_.tells_itself() && (why == SIGTERM || why == SIGALRM);
@@ -294,14 +299,12 @@ class PrterunDriver {
 
   void read_errors() {
     char bytes[64 << 10];
-    while (errors_ >= 0) {
+    for (std::size_t sum = 0; errors_ >= 0 && sum < kMostErrorsInATurn;) {
       const ssize_t got = ::read(errors_, bytes, sizeof bytes);
-      if (got > 0) {
-        show(filter_.add({bytes, static_cast<std::size_t>(got)}));
-      } else {
-        if (got == 0) ::close(std::exchange(errors_, -1));
-        return;
-      }
+      if (got == 0) ::close(std::exchange(errors_, -1));
+      if (got <= 0) return;
+      sum += static_cast<std::size_t>(got);
+      show(filter_.add({bytes, static_cast<std::size_t>(got)}));
     }
   }
 
@@ -309,7 +312,7 @@ class PrterunDriver {
     if (filter_.has_begun()) output_.release();
     for (OutputBuffer* const buffer : buffers_) buffer->write();
     output_.transfer();
-    if (tell_of_lost_output() == EPIPE) end_job(SIGTERM);
+    if (tell_of_lost_output() == EPIPE) end_job(SIGPIPE);
   }
 
   /// Once. Returns the error then, and 0 otherwise.

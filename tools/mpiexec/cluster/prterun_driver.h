@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "pmi/job.h"
 
 namespace clump::mpiexec {
 
@@ -23,6 +24,7 @@ struct Launch {
   std::string folder;  ///< of its files, to be removed; empty: none
   std::string token;   ///< proxies' final statuses begin with it
   const std::vector<std::string>& hosts;
+  const pmi::Job& job;
   Acceptor& acceptor;
   ControlServer& control;
   HostsInput& input;

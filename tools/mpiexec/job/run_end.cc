@@ -59,9 +59,10 @@ void Run::end_processes() {
 
 void Run::flush_output() {
   const std::vector<OutputBuffer*> buffers = output_.buffers();
+  const bool has_reader_gone = write_failure() != nullptr && write_failure()->error == EPIPE;
   const FlushEnd end = flush(buffers, signals_, requests_,
                              {.until = has_timed_out_ ? std::nullopt : timeout_at_,
-                              .is_ended = has_timed_out_ || requests_.signal() != 0});
+                              .is_ended = has_timed_out_ || has_reader_gone || requests_.signal() != 0});
   look_at_output();
   const std::size_t lost = discard(buffers);
   if (lost == 0) return;

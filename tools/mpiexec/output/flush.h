@@ -17,7 +17,7 @@ constexpr std::chrono::seconds kSilence{2};
 struct FlushLimits {
   /// It is later than that (--timeout); nothing: there is no such time.
   std::optional<std::chrono::steady_clock::time_point> until;
-  /// The job was ended from outside. A signal makes it true.
+  /// The job was ended from outside, or as a reader of its output has gone. A signal makes it true.
   bool is_ended = false;
 };
 

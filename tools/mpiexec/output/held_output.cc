@@ -15,6 +15,9 @@ namespace {
 /// have begun only after what they have written by then, and keeps in memory whatever is not read.
 constexpr std::size_t kLongestExplanation = 64 << 10;
 constexpr std::size_t kPipe = 1 << 20;  ///< a pipe has no more in it
+/// No more is read in one turn of mpiexec's loop. prterun may write as fast as mpiexec reads: ranks that
+/// write without end, and a reader that takes all, or has gone and takes nothing.
+constexpr std::size_t kMostInATurn = 1 << 20;
 
 }  // namespace
 
@@ -25,24 +28,26 @@ void HeldOutput::add_to(tools::PollSet& all) const {
 }
 
 void HeldOutput::transfer() {
-  while (has_room() && read()) write();
+  std::size_t got = 0;
+  for (std::size_t more; got < kMostInATurn && has_room() && (more = read()) > 0; got += more) write();
   write();
 }
 
 void HeldOutput::finish() {
   // Daemons may keep the pipe open: what is in it is all that is waited for.
-  for (std::size_t got = 0; got < kPipe && read(); write()) got += held_.size();
+  std::size_t got = 0;
+  for (std::size_t more; got < kPipe && (more = read()) > 0; got += more) write();
   write();
 }
 
-bool HeldOutput::read() {
+std::size_t HeldOutput::read() {
   char bytes[64 << 10];
   const ssize_t got = in_ >= 0 ? ::read(in_, bytes, sizeof bytes) : -1;
   if (got == 0) ::close(std::exchange(in_, -1));
-  if (got <= 0) return false;
+  if (got <= 0) return 0;
   held_.append(bytes, static_cast<std::size_t>(got));
   is_released_ = is_released_ || held_.size() > kLongestExplanation;
-  return true;
+  return static_cast<std::size_t>(got);
 }
 
 void HeldOutput::write() {

@@ -20,7 +20,7 @@ class HeldOutput {
   void add_to(tools::PollSet& all) const;
   /// Whatever has come, and comes, is of ranks.
   void release() { is_released_ = true; }
-  /// Moves what can be moved now, to stdout's buffer.
+  /// Moves what can be moved now, to stdout's buffer: a megabyte at most, so that the caller hears signals.
   void transfer();
   /// prterun has ended: moves all that is there.
   void finish();
@@ -31,8 +31,8 @@ class HeldOutput {
 
  private:
   bool has_room() const;
-  /// False if there is nothing now.
-  bool read();
+  /// How much came; 0: there is nothing now.
+  std::size_t read();
   void write();
 
   int in_ = -1;

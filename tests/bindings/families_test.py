@@ -1,0 +1,39 @@
+"""Error codes of spawned ranks, where ranks or tools of several ABIs meet: each gets those of its own. The programs are tests/mpi/dynamic/insignificant.c,
+compiled for each family; its last rank is the root, and all look at what they get."""
+
+import itertools
+import os
+import pathlib
+import unittest
+
+import tool
+
+FOLDER = pathlib.Path(os.environ["CLUMP_PROGRAMS"])
+PROGRAMS = {name: path for name, path in {"mpich": FOLDER / "mpich/insignificant_dynamic", "openmpi": FOLDER / "openmpi/insignificant_dynamic_5",
+                                          "standard": tool.BIN / "mpi_dynamic_insignificant"}.items() if path.exists()}  # fmt: skip
+FACADES = {"mpich": tool.BUILD / "lib/clump/mpich/libmpi.so.12", "openmpi": tool.BUILD / "lib/clump/openmpi/libmpi.so.40"}
+WAYS = ([], ["--ranks", "processes"])
+
+
+class Spawn(tool.Case):
+    def test_tools_below_a_facade(self):
+        """A tool for the standard's ABI sees the program's own array, with that ABI's codes in it."""
+        for (family, facade), way, own in itertools.product(FACADES.items(), WAYS, ("", "1")):
+            if family not in PROGRAMS:
+                continue
+            with self.subTest(family=family, way=way, own=own):
+                preload = f"{facade} {os.environ['CLUMP_SPAWN_TOOL']}"
+                shown = tool.run(*way, *(["-x", "OWN_CODES=1"] if own else []), "-x", f"LD_PRELOAD={preload}", "-n", 2, PROGRAMS[family])
+                self.assertEqual((shown.code, set(shown.out.splitlines()), shown.err), (0, {"codes: the standard's"}, ""), shown)
+
+    def test_ranks_of_several_families(self):
+        """Each family has the root, and others."""
+        for families, way in itertools.product(itertools.permutations(PROGRAMS, 2), WAYS):
+            with self.subTest(families=families, way=way):
+                words = [word for family in families for word in (":", "-n", 1, PROGRAMS[family])][1:]
+                shown = tool.run(*way, *words)
+                self.assertEqual((shown.code, shown.out, shown.err), (0, "", ""), shown)
+
+
+if __name__ == "__main__":
+    unittest.main()
