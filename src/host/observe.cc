@@ -261,14 +261,18 @@ std::chrono::nanoseconds time_of_process() {
 
 }  // namespace
 
-std::chrono::nanoseconds time_of_threads(int rank) {
+ThreadTimes times_of_threads(int rank) {
   std::array<pid_t, 1024> numbers{};
-  const int count = image::signals::kernel_threads_of(host().rank(rank).identity, numbers);
+  const fiber::Identity& identity = host().rank(rank).identity;
+  const int count = image::signals::kernel_threads_of(identity, numbers);
+  const bool are_all = count >= 0 && count < static_cast<int>(numbers.size());
+  if (!are_all) return {time_of_process(), time_of_process(), nullptr};
+  ThreadTimes times;
+  for (int i = 0; i < count; ++i) times.but_fiber += time_of_thread(numbers[static_cast<std::size_t>(i)]);
+  times.fiber = image::signals::fiber_of(identity);
   // A fiber runs on whatever worker thread: if the rank has other threads as well, all workers count.
-  if (count < 0 || (count > 0 && host().job.uses_fibers(host().job.here()))) return time_of_process();
-  std::chrono::nanoseconds all{};
-  for (int i = 0; i < count; ++i) all += time_of_thread(numbers[static_cast<std::size_t>(i)]);
-  return all;
+  times.all = count > 0 && times.fiber != nullptr ? time_of_process() : times.but_fiber;
+  return times;
 }
 
 bool has_ended(int rank) { return host().rank(rank).phase.load() == Phase::kEnded; }
