@@ -61,6 +61,13 @@ bool waits_for_timers(std::string_view call) {
   return address != 0 && read_own_memory(address, &set, sizeof set) && set == kTimers;
 }
 
+/// Whether a thread is the C library's that begins the functions of mq_notify() with SIGEV_THREAD, while no
+/// notification may come. With `anything`, also where one may.
+bool waits_for_notification(std::string_view call, bool anything) {
+  const int socket = notification_wait_of(call);
+  return socket >= 0 && (anything || !notification_may_come(socket));
+}
+
 template <typename Function>
 void for_each_other_thread(Function function) {
   const std::unique_ptr<DIR, int (*)(DIR*)> all(::opendir("/proc/self/task"), &::closedir);
@@ -108,7 +115,9 @@ Tasks::Found Tasks::look_at(pid_t thread, Answers& answers) {
   const std::string_view call = read_proc_file(path.data(), room.data(), room.size());
   if (call.empty()) return Found::kGone;
   Task task{.thread = thread, .wait = futex_wait_of(call)};
-  if (task.wait.address == 0 && !waits_for_timers(call)) return Found::kAwake;
+  if (task.wait.address == 0 && !waits_for_timers(call) &&
+      !waits_for_notification(call, wakers_ == Wakers::kAnything))
+    return Found::kAwake;
   std::snprintf(path.data(), path.size(), "/proc/self/task/%d/status", thread);
   const std::string_view status = read_proc_file(path.data(), room.data(), room.size());
   // Not a thread that a debugger holds, or that waits for a page: it may have been woken.
