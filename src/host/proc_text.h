@@ -27,7 +27,7 @@ std::uint64_t signal_wait_of(std::string_view call);
 /// is the C library's, for mq_notify() with SIGEV_THREAD. `call`: as above.
 int notification_wait_of(std::string_view call);
 
-/// `queue`: what is read from the descriptor of a message queue (mq_overview(7)). The process that is
+/// `queue`: what is read from the descriptor of a message queue. The process that is
 /// notified of the next message; 0: none; -1: it does not tell.
 int notified_process_of(std::string_view queue);
 
