@@ -75,9 +75,14 @@ struct Observed {
 CLUMP_HOST_API void observe(const Observed& how);
 /// Of this process.
 CLUMP_HOST_API bool has_ended(int rank);
-/// How long a rank's threads have run, or could have run and had no core; 0 if it has no thread but its fiber.
-/// Those of other ranks of the process may be in it. By the observer.
-CLUMP_HOST_API std::chrono::nanoseconds time_of_threads(int rank);
+/// How long a rank's threads have run, or could have run and had no core.
+struct ThreadTimes {
+  std::chrono::nanoseconds all{};  ///< 0: it has no thread but its fiber. Other ranks' time may be in it
+  std::chrono::nanoseconds but_fiber{};  ///< of its threads but its fiber: nothing of other ranks is in it
+  const void* fiber = nullptr;           ///< its fiber, as fiber::BlockedThread::who; null: it has none
+};
+/// By the observer.
+CLUMP_HOST_API ThreadTimes times_of_threads(int rank);
 /// The function of MPI that a suspended thread of control is in, if any, and those that have called it.
 CLUMP_HOST_API std::vector<pmi::Frame> frames_of(const fiber::Registers& registers);
 /// Whether these begin with one.

@@ -101,17 +101,24 @@ bool all_threads_sleep_in_mpi() {
 /// The same, or that those which do not will never go on by themselves.
 bool all_threads_sleep() { return all_threads_sleep_in_mpi() || tasks.are_still(kStill); }
 
+/// Whether nobody else can wake this process: a deadlock is found when the last thread goes to sleep or ends.
+bool is_alone() { return host().is_imaged() && host().job.processes.size() == 1; }
+
 /// When to look whether threads outside MPI are asleep: nobody tells. The observer's own.
 class Outsiders {
  public:
   /// How long to wait for the next look; nothing if there need not be one: all threads of the process sleep
   /// in MPI, so that others have to wake it.
-  std::optional<std::chrono::milliseconds> pause() const {
-    if (all_threads_sleep_in_mpi()) return {};
+  std::optional<std::chrono::milliseconds> pause() {
+    const bool in_mpi = all_threads_sleep_in_mpi();
+    // The last one outside may have ended, which tells nobody.
+    if (std::exchange(were_in_mpi_, in_mpi) != in_mpi && in_mpi) return kSoon;
+    if (in_mpi) return {};
     return pause_;
   }
   /// The pause is over. Whether nobody will go on any more.
   bool look() {
+    if (!is_alone() && all_threads_sleep_in_mpi()) return true;
     const std::uint64_t wakes = state().wakes.load(std::memory_order_relaxed);
     const bool is_quiet = std::exchange(wakes_, wakes) == wakes;
     if (is_quiet && tasks.are_still(kStill)) return true;
@@ -123,6 +130,7 @@ class Outsiders {
  private:
   std::chrono::milliseconds pause_ = first_pause();
   std::uint64_t wakes_ = 0;
+  bool were_in_mpi_ = false;
 };
 
 bool is_done() { return state().done.load(std::memory_order_acquire); }
@@ -159,8 +167,6 @@ void look_at_progress(std::uint32_t look) {
   state().in_mpi.store(in_mpi || still, std::memory_order_relaxed);
   state().looked.store(look, std::memory_order_release);
 }
-
-bool is_alone() { return host().is_imaged() && host().job.processes.size() == 1; }
 
 /// Nobody wakes in MPI, and threads outside of it sleep for good. The others of the job may still wake this
 /// process, if there are others.
@@ -261,14 +267,18 @@ std::chrono::nanoseconds time_of_process() {
 
 }  // namespace
 
-std::chrono::nanoseconds time_of_threads(int rank) {
+ThreadTimes times_of_threads(int rank) {
   std::array<pid_t, 1024> numbers{};
-  const int count = image::signals::kernel_threads_of(host().rank(rank).identity, numbers);
+  const fiber::Identity& identity = host().rank(rank).identity;
+  const int count = image::signals::kernel_threads_of(identity, numbers);
+  const bool are_all = count >= 0 && count < static_cast<int>(numbers.size());
+  if (!are_all) return {time_of_process(), time_of_process(), nullptr};
+  ThreadTimes times;
+  for (int i = 0; i < count; ++i) times.but_fiber += time_of_thread(numbers[static_cast<std::size_t>(i)]);
+  times.fiber = image::signals::fiber_of(identity);
   // A fiber runs on whatever worker thread: if the rank has other threads as well, all workers count.
-  if (count < 0 || (count > 0 && host().job.uses_fibers(host().job.here()))) return time_of_process();
-  std::chrono::nanoseconds all{};
-  for (int i = 0; i < count; ++i) all += time_of_thread(numbers[static_cast<std::size_t>(i)]);
-  return all;
+  times.all = count > 0 && times.fiber != nullptr ? time_of_process() : times.but_fiber;
+  return times;
 }
 
 bool has_ended(int rank) { return host().rank(rank).phase.load() == Phase::kEnded; }

@@ -1,6 +1,7 @@
 #include "host/proc_text.h"
 
 #include <linux/futex.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include <algorithm>
@@ -52,6 +53,26 @@ std::uint64_t signal_wait_of(std::string_view call) {
   return next_number(call) == 0 ? set : 0;
 }
 
+int notification_wait_of(std::string_view call) {
+  constexpr std::uint64_t kBytes = 32;  // of a notification
+  if (next_number(call) != SYS_recvfrom) return -1;
+  const std::uint64_t socket = next_number(call);
+  next_number(call);  // where the notification is told
+  const std::uint64_t bytes = next_number(call), flags = next_number(call), sender = next_number(call);
+  const bool is_one = bytes == kBytes && flags == (MSG_NOSIGNAL | MSG_WAITALL) && sender == 0;
+  return is_one ? static_cast<int>(socket) : -1;
+}
+
+int notified_process_of(std::string_view queue) {
+  constexpr std::string_view kName = "NOTIFY_PID:";
+  const std::size_t at = queue.find(kName);
+  int process = -1;
+  if (at == std::string_view::npos) return -1;
+  queue.remove_prefix(at + kName.size());
+  std::from_chars(queue.data(), queue.data() + queue.size(), process);
+  return process;
+}
+
 std::int64_t run_and_delay_of(std::string_view schedstat) {
   if (schedstat.empty()) return 0;
   const std::uint64_t run = next_number(schedstat), delay = next_number(schedstat);
@@ -65,7 +86,8 @@ bool is_zombie(std::string_view stat) {
   const char state = stat[at + 2];
   if (state == 'X') return true;
   if (state != 'Z') return false;
-  // So says a process whose first thread has ended, too, while others go on: the 18th word after the name counts them.
+  // So says a process whose first thread has ended, too, while others go on: the 18th word after the name
+  // counts them.
   std::string_view rest = stat.substr(at + 2);
   for (int word = 0; word < 17; ++word) {
     const std::size_t end = rest.find(' ');
@@ -75,6 +97,17 @@ bool is_zombie(std::string_view stat) {
   return next_number(rest) <= 1;
 }
 
+/// `clock`: as the kernel counts clocks. A negative one has a kind in its lowest three bits, and above them
+/// whose it is: the complement of the number of a process or thread, or of a descriptor.
+bool TimerLines::goes_while_all_sleep(int clock) const {
+  constexpr int kOfDescriptor = 3, kOfThread = 4;
+  if (clock >= 0) return clock != CLOCK_PROCESS_CPUTIME_ID && clock != CLOCK_THREAD_CPUTIME_ID;
+  if ((clock & 7) == kOfDescriptor) return true;  // the clock of a device
+  if ((clock & kOfThread) != 0) return false;     // timers are for threads of their own process only
+  const int owner = ~(clock >> 3);
+  return owner != 0 && owner != process_;
+}
+
 bool TimerLines::add(std::string_view line) {
   const auto value_of = [&](std::string_view name) {
     if (!line.starts_with(name)) return std::string_view();
@@ -82,15 +115,14 @@ bool TimerLines::add(std::string_view line) {
     return value.substr(std::min(value.find_first_not_of(' '), value.size()));
   };
   if (const std::string_view number = value_of("ID:"); !number.empty()) {
-    *this = {};
+    *this = TimerLines(process_);
     std::from_chars(number.data(), number.data() + number.size(), number_);
   } else if (const std::string_view how = value_of("notify:"); !how.empty()) {
     sends_ = !how.starts_with("none");
   } else if (const std::string_view clock = value_of("ClockID:"); !clock.empty()) {
-    // Negative: the processor time of a process or thread (clock_getcpuclockid).
     int number = 0;
     std::from_chars(clock.data(), clock.data() + clock.size(), number);
-    by_clock_ = number >= 0 && number != CLOCK_PROCESS_CPUTIME_ID && number != CLOCK_THREAD_CPUTIME_ID;
+    by_clock_ = goes_while_all_sleep(number);
     return number_ >= 0;
   }
   return false;

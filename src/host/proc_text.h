@@ -23,6 +23,14 @@ FutexWait futex_wait_of(std::string_view call);
 /// does not. `call`: as above.
 std::uint64_t signal_wait_of(std::string_view call);
 
+/// The socket in which a thread waits for a notification of a message queue; -1: it does not. Such a thread
+/// is the C library's, for mq_notify() with SIGEV_THREAD. `call`: as above.
+int notification_wait_of(std::string_view call);
+
+/// `queue`: what is read from the descriptor of a message queue. The process that is
+/// notified of the next message; 0: none; -1: it does not tell.
+int notified_process_of(std::string_view queue);
+
 /// Nanoseconds that a thread has run, or could have run and had no core. `schedstat`:
 /// /proc/self/task/N/schedstat; 0 if it does not tell.
 std::int64_t run_and_delay_of(std::string_view schedstat);
@@ -33,13 +41,19 @@ bool is_zombie(std::string_view stat);
 /// Reads the lines of /proc/self/timers, which has some for each timer of timer_create().
 class TimerLines {
  public:
+  /// `process`: the number of this process.
+  explicit TimerLines(int process) : process_(process) {}
   /// Adds the next line. True: it was the last one of a timer, which the functions below tell of.
   bool add(std::string_view line);
   int number() const { return number_; }
-  /// Whether it sends a signal, and not after some processor time, but by a clock.
+  /// Whether it sends a signal, and not after some processor time of this process, but by a clock, or after
+  /// processor time of another process.
   bool goes_by_clock() const { return sends_ && by_clock_; }
 
  private:
+  bool goes_while_all_sleep(int clock) const;
+
+  int process_;
   int number_ = -1;
   bool sends_ = true, by_clock_ = true;
 };

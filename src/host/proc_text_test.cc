@@ -65,6 +65,27 @@ TEST(SignalWaitOf, IsTheSetOfAThreadThatWaitsWithoutEnd) {
   EXPECT_EQ(signal_wait_of(""), 0u);
 }
 
+TEST(NotificationWaitOf, IsTheSocketOfTheCLibrarysThread) {
+  const std::string wait = std::to_string(SYS_recvfrom) + " 0x4 0x7f538c81af00 ";
+  EXPECT_EQ(notification_wait_of(wait + "0x20 0x4100 0x0 0x0 0x7f538c81aec0 0x7f538c73a974\n"), 4);
+  EXPECT_EQ(notification_wait_of(wait + "0x40 0x4100 0x0 0x0 0x7f538c81aec0 0x7f538c73a974\n"), -1);
+  EXPECT_EQ(notification_wait_of(wait + "0x20 0x4000 0x0 0x0 0x7f538c81aec0 0x7f538c73a974\n"), -1);
+  EXPECT_EQ(notification_wait_of(wait + "0x20 0x4100 0x7f538c 0x7f538d 0x7f538c81aec0 0x7f538c73a974\n"), -1);
+  EXPECT_EQ(notification_wait_of("0 0x4 0x7f538c81af00 0x20 0x4100 0x0 0x0 0x7f538c81aec0 0x7f538c73a974\n"),
+            -1);
+  EXPECT_EQ(notification_wait_of(wait), -1);
+  EXPECT_EQ(notification_wait_of("running\n"), -1);
+  EXPECT_EQ(notification_wait_of(""), -1);
+}
+
+TEST(NotifiedProcessOf, IsWhatTheQueueTells) {
+  EXPECT_EQ(notified_process_of("QSIZE:0          NOTIFY:2     SIGNO:0     NOTIFY_PID:27378 \n"), 27378);
+  EXPECT_EQ(notified_process_of("QSIZE:1          NOTIFY:0     SIGNO:0     NOTIFY_PID:0     \n"), 0);
+  EXPECT_EQ(notified_process_of("QSIZE:1          NOTIFY:0     SIGNO:0\n"), -1);
+  EXPECT_EQ(notified_process_of("QSIZE:1 NOTIFY:0 SIGNO:0 NOTIFY_PID:"), -1);
+  EXPECT_EQ(notified_process_of(""), -1);
+}
+
 TEST(RunAndDelayOf, IsTheSumOfBoth) {
   EXPECT_EQ(run_and_delay_of("1000 234 5\n"), 1234);
   EXPECT_EQ(run_and_delay_of(""), 0);
@@ -89,7 +110,7 @@ TEST(TimerLines, TellsWhichTimersSendASignalByAClock) {
     bool operator==(const Found&) const = default;
   };
   std::vector<Found> found;
-  TimerLines lines;
+  TimerLines lines(74);
   for (const char* const line :
        {"ID: 0\n", "signal: 14/0000000000000000\n", "notify: signal/pid.77\n", "ClockID: 1\n", "ID: 3\n",
         "signal: 0/0000000000000000\n", "notify: none/pid.77\n", "ClockID: 0\n", "ID: 4\n",
@@ -97,6 +118,25 @@ TEST(TimerLines, TellsWhichTimersSendASignalByAClock) {
         "notify: signal/tid.78\n", "ClockID: -598\n", "ID: 6\n", "notify: thread/tid.78\n", "ClockID: 7\n"})
     if (lines.add(line)) found.push_back({lines.number(), lines.goes_by_clock()});
   EXPECT_EQ(found, (std::vector<Found>{{0, true}, {3, false}, {4, false}, {5, false}, {6, true}}));
+}
+
+TEST(TimerLines, KnowWhoseProcessorTimeStandsStill) {
+  constexpr int kOwn = 74, kOther = 75;
+  // As the C library's clock_getcpuclockid() and pthread_getcpuclockid() make them, and FD_TO_CLOCKID of the
+  // kernel.
+  const auto of_process = [](int number) { return ~number * 8 + 2; };
+  const auto of_thread = [](int number) { return ~number * 8 + 6; };
+  const auto of_device = [](int descriptor) { return ~descriptor * 8 + 3; };
+  const auto goes = [](int clock) {
+    TimerLines lines(kOwn);
+    return !lines.add("ID: 1\n") && lines.add(("ClockID: " + std::to_string(clock) + "\n").c_str()) &&
+           lines.goes_by_clock();
+  };
+  EXPECT_FALSE(goes(of_process(kOwn)));
+  EXPECT_FALSE(goes(of_process(0))) << "whoever asks";
+  EXPECT_TRUE(goes(of_process(kOther))) << "it may compute while this process sleeps";
+  EXPECT_FALSE(goes(of_thread(kOther))) << "no thread of another process is allowed";
+  EXPECT_TRUE(goes(of_device(5)));
 }
 
 TEST(SwitchesOf, AreThoseThatTheThreadHasMade) {

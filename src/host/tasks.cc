@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "base/process.h"
 #include "fiber/fiber.h"
@@ -25,27 +26,11 @@ namespace clump::host {
 
 namespace {
 
-/// Whether a process that is none of the job's may have the memory at this address. For those that are, the
-/// job looks.
-bool is_shared_memory(std::uint64_t address) {
+/// Whether processes of the job have the memory at this address in common: then the job looks.
+bool is_jobs_memory(std::uint64_t address) {
   const pmi::Job& job = host().job;
   const auto nodes = reinterpret_cast<std::uintptr_t>(&host().node.host(job.this_node().first));
-  if (address - nodes < pmi::NodeMemory::end(job)) return false;
-  const std::unique_ptr<FILE, int (*)(FILE*)> maps(std::fopen("/proc/self/maps", "re"), &std::fclose);
-  if (!maps) return true;
-  char* line = nullptr;
-  std::size_t room = 0;
-  bool is_shared = true;
-  while (::getline(&line, &room, maps.get()) > 0) {
-    std::uint64_t begin = 0, end = 0;
-    char access[5] = {};
-    if (std::sscanf(line, "%lx-%lx %4s", &begin, &end, access) != 3) break;
-    if (address < begin || address >= end) continue;
-    is_shared = access[3] != 'p';
-    break;
-  }
-  std::free(line);
-  return is_shared;
+  return address - nodes < pmi::NodeMemory::end(job);
 }
 
 /// False: there is no memory at `address` now.
@@ -76,6 +61,13 @@ bool waits_for_timers(std::string_view call) {
   return address != 0 && read_own_memory(address, &set, sizeof set) && set == kTimers;
 }
 
+/// Whether a thread is the C library's that begins the functions of mq_notify() with SIGEV_THREAD, while no
+/// notification may come. With `anything`, also where one may.
+bool waits_for_notification(std::string_view call, bool anything) {
+  const int socket = notification_wait_of(call);
+  return socket >= 0 && (anything || !notification_may_come(socket));
+}
+
 template <typename Function>
 void for_each_other_thread(Function function) {
   const std::unique_ptr<DIR, int (*)(DIR*)> all(::opendir("/proc/self/task"), &::closedir);
@@ -96,51 +88,84 @@ std::chrono::nanoseconds time_of_thread(pid_t thread) {
 
 std::chrono::nanoseconds time_of_all_threads() {
   std::chrono::nanoseconds sum{};
-  for_each_other_thread([&](pid_t thread) { sum += time_of_thread(thread); });
+  const pid_t monitor = fiber::monitor::thread();
+  for_each_other_thread([&](pid_t thread) {
+    if (thread != monitor) sum += time_of_thread(thread);
+  });
   return sum;
 }
 
-bool Tasks::look_at(pid_t thread, std::vector<Task>& tasks) const {
+/// Whether the thread, which sleeps in a futex, may be woken by a process that is none of the job's.
+bool Tasks::is_woken_from_outside(const Task& task, Answers& answers) {
+  // Of a sleep that an earlier look has seen the memory is known.
+  const auto seen = seen_.find(task.thread);
+  const bool is_the_same = seen != seen_.end() && seen->second == task;
+  if (!is_the_same && !task.wait.is_private && !is_jobs_memory(task.wait.address) &&
+      answers.shared.has(task.wait.address))
+    return true;
+  if (!is_in_semaphore(task.wait)) return false;
+  if (!answers.handles_signals) answers.handles_signals = handles_signals_from_outside();
+  return *answers.handles_signals;
+}
+
+Tasks::Found Tasks::look_at(pid_t thread, Answers& answers) {
   std::array<char, 64> path{};
   std::array<char, 4096> room{};
   std::snprintf(path.data(), path.size(), "/proc/self/task/%d/syscall", thread);
   const std::string_view call = read_proc_file(path.data(), room.data(), room.size());
-  const FutexWait wait = futex_wait_of(call);
-  if (wait.address == 0 && !waits_for_timers(call)) return false;
-  if (wakers_ == Wakers::kThreads) {
-    if (wait.address != 0 && !wait.is_private && is_shared_memory(wait.address)) return false;
-    if (is_in_semaphore(wait) && handles_signals_from_outside()) return false;
-  }
+  if (call.empty()) return Found::kGone;
+  Task task{.thread = thread, .wait = futex_wait_of(call)};
+  if (task.wait.address == 0 && !waits_for_timers(call) &&
+      !waits_for_notification(call, wakers_ == Wakers::kAnything))
+    return Found::kAwake;
   std::snprintf(path.data(), path.size(), "/proc/self/task/%d/status", thread);
   const std::string_view status = read_proc_file(path.data(), room.data(), room.size());
   // Not a thread that a debugger holds, or that waits for a page: it may have been woken.
-  if (status.find("\nState:\tS") == std::string_view::npos) return false;
-  tasks.push_back({thread, wait.address, switches_of(status)});
-  return tasks.back().switches != kNoSwitches;
+  if (status.find("\nState:\tS") == std::string_view::npos) return Found::kAwake;
+  task.switches = switches_of(status);
+  if (task.switches == kNoSwitches) return Found::kAwake;
+  if (wakers_ == Wakers::kThreads && task.wait.address != 0 && is_woken_from_outside(task, answers))
+    return Found::kAwake;
+  now_.push_back(task);
+  return Found::kAsleep;
 }
 
-bool Tasks::look(std::vector<Task>& tasks) const {
+bool Tasks::look() {
   if (fiber::monitor::has_to_do()) return false;
-  if (wakers_ == Wakers::kThreads && signal_will_come()) return false;
+  Answers answers;
+  if (const pid_t first = std::exchange(awake_, 0); first != 0 && look_at(first, answers) == Found::kAwake) {
+    awake_ = first;
+    return false;
+  }
+  now_.clear();
   const std::unique_ptr<DIR, int (*)(DIR*)> all(::opendir("/proc/self/task"), &::closedir);
   if (!all) return false;
   const auto self = static_cast<pid_t>(::syscall(SYS_gettid));
   while (const dirent* const entry = ::readdir(all.get())) {
     const pid_t thread = std::atoi(entry->d_name);  // "." and ".." give 0
     if (thread == 0 || thread == self || thread == fiber::monitor::thread()) continue;
-    if (!look_at(thread, tasks)) return false;
+    if (look_at(thread, answers) == Found::kAsleep) continue;
+    awake_ = thread;
+    break;
   }
-  return true;
+  seen_.clear();
+  for (const Task& task : now_) seen_.emplace(task.thread, task);
+  if (awake_ != 0) return false;
+  return wakers_ == Wakers::kAnything || !signal_will_come();
 }
 
 bool Tasks::are_still(std::chrono::milliseconds least) {
   // It does not know the observer, which must not allocate there.
   if (__tsan_init != nullptr) return false;
-  std::vector<Task> now;
   const auto time = std::chrono::steady_clock::now();
-  if (!look(now)) now.clear();
-  if (!now.empty() && now == last_) return time - looked_ >= least;
-  last_ = std::move(now);
+  if (!last_.empty() && time - looked_ < least) return false;
+  now_.clear();
+  const bool all_sleep = look();
+  if (all_sleep && !now_.empty() && now_ == last_) return true;
+  if (all_sleep)
+    last_ = now_;
+  else
+    last_.clear();
   looked_ = time;
   return false;
 }

@@ -2,8 +2,11 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/netlink.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,36 +15,30 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <memory>
 
+#include "base/process.h"
 #include "host/proc_text.h"
 #include "host/state.h"
+#include "host/unlisted_timers.h"
 #include "image/signals.h"
 
 namespace clump::host {
 
 namespace {
 
-/// A kernel that does not list a process's timers may have those with these numbers.
-constexpr int kFirstTimers = 256;
-
-bool is_set(int timer) {
-  itimerspec now{};
-  return ::syscall(SYS_timer_gettime, timer, &now) == 0 &&
-         (now.it_value.tv_sec != 0 || now.it_value.tv_nsec != 0);
-}
+/// The type of the file system of message queues.
+constexpr long kQueues = 0x19800202;
 
 /// Timers of timer_create(): those of ranks with images are timers of the kernel, too.
 bool any_timer_is_set() {
   const std::unique_ptr<FILE, int (*)(FILE*)> list(std::fopen("/proc/self/timers", "re"), &std::fclose);
   if (!list) {
-    for (int timer = 0; timer < kFirstTimers; ++timer)
-      if (is_set(timer)) return true;
-    return false;
+    static auto& timers = *new UnlistedTimers;  // the observer's own
+    return timers.any_is_set();
   }
   std::array<char, 256> line{};
-  TimerLines lines;
+  TimerLines lines(base::process_id());
   while (std::fgets(line.data(), line.size(), list.get()) != nullptr)
     if (lines.add(line.data()) && lines.goes_by_clock() && is_set(lines.number())) return true;
   return false;
@@ -90,6 +87,29 @@ bool signal_will_come() {
   if (::getitimer(ITIMER_REAL, &timer) == 0 && (timer.it_value.tv_sec != 0 || timer.it_value.tv_usec != 0))
     return true;
   return any_timer_is_set() || has_living_child();
+}
+
+bool notification_may_come(int socket) {
+  // The kernel sends notifications to a socket that nothing else is sent to, as it has no address.
+  sockaddr_nl own{};
+  socklen_t bytes = sizeof own;
+  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&own), &bytes) != 0 || own.nl_family != AF_NETLINK ||
+      own.nl_pid != 0 || own.nl_groups != 0)
+    return true;
+  const std::unique_ptr<DIR, int (*)(DIR*)> all(::opendir("/proc/self/fd"), &::closedir);
+  if (!all) return true;
+  while (const dirent* const entry = ::readdir(all.get())) {
+    struct statfs system {};
+    if (entry->d_name[0] == '.' || ::fstatfs(std::atoi(entry->d_name), &system) != 0 ||
+        system.f_type != kQueues)
+      continue;
+    // Not by another descriptor of the queue: when this process closes one, it gives up the notification.
+    std::array<char, 128> text{};
+    const ssize_t read = ::pread(std::atoi(entry->d_name), text.data(), text.size(), 0);
+    const int notified = read > 0 ? notified_process_of({text.data(), static_cast<std::size_t>(read)}) : -1;
+    if (notified < 0 || notified == base::process_id()) return true;
+  }
+  return false;
 }
 
 bool handles_signals_from_outside() {

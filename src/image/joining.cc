@@ -3,8 +3,10 @@
 #include <threads.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <utility>
 
 #include "base/types.h"
 #include "fiber/exploration.h"
@@ -18,9 +20,10 @@ namespace {
 /// The threads of all ranks that have begun and have not ended. The mutex guards all of it.
 struct Known {
   ForkMutex mutex;
-  ThreadEnd* first = nullptr;  ///< of those that run: a list in them, as a thread that begins must not allocate
+  ThreadTable<ThreadEnd> running;
   std::uint64_t announced = 0;
   std::uint64_t begun = 0;  ///< with those that were announced and could not be made
+  std::uint64_t over = 0;   ///< have ended; with those that could not be made
 };
 
 /// Never destroyed: threads may outlive the destructors of this library.
@@ -33,14 +36,23 @@ Known& known() {
 
 void ThreadEnd::announce() {
   Known& all = known();
+  std::size_t wanted = 0;
+  {
+    const std::lock_guard lock(all.mutex);
+    ++all.announced;
+    wanted = all.running.wanted(all.announced - all.over);
+  }
+  if (wanted == 0) return;
+  auto places = ThreadTable<ThreadEnd>::make(wanted);  // freed at the end, also without the lock
   const std::lock_guard lock(all.mutex);
-  ++all.announced;
+  places = all.running.grow(std::move(places), wanted);
 }
 
 void ThreadEnd::withdraw() {
   Known& all = known();
   const std::lock_guard lock(all.mutex);
   ++all.begun;
+  ++all.over;
 }
 
 void ThreadEnd::begins() {
@@ -49,10 +61,7 @@ void ThreadEnd::begins() {
   ++all.begun;
   thread_ = pthread_self();
   self_ = base::Ref(this);
-  next_ = all.first;
-  link_ = &all.first;
-  if (next_ != nullptr) next_->link_ = &next_;
-  all.first = this;
+  all.running.add(*this);
 }
 
 void ThreadEnd::comes() {
@@ -60,8 +69,8 @@ void ThreadEnd::comes() {
   {
     Known& all = known();
     const std::lock_guard lock(all.mutex);
-    if (next_ != nullptr) next_->link_ = link_;
-    if (link_ != nullptr) *link_ = next_;
+    ++all.over;
+    ThreadTable<ThreadEnd>::remove(*this);
     kept = std::move(self_);
   }
   (void)over_.signal();
@@ -80,9 +89,7 @@ void ThreadEnd::wait_for(pthread_t thread) {
     {
       const std::lock_guard lock(all.mutex);
       if (is_first) announced = all.announced;
-      ThreadEnd* found = all.first;
-      while (found != nullptr && found->thread_ != thread) found = found->next_;
-      if (found != nullptr) end = base::Ref(found);
+      if (ThreadEnd* const found = all.running.find(thread)) end = base::Ref(found);
       if (end || all.begun >= announced) break;
     }
     fiber::sleep_until(fiber::now() + std::chrono::microseconds(20));

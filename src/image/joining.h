@@ -7,6 +7,7 @@
 
 #include "base/ref.h"
 #include "fiber/completion.h"
+#include "image/thread_table.h"
 
 namespace clump::image {
 
@@ -18,7 +19,8 @@ class ThreadEnd final : public base::RefCounted {
   static void announce();
   /// Called instead of begins(), by the same thread, if the other could not be made.
   static void withdraw();
-  /// Called by the thread as the first thing that it does. From now on wait_for() finds it.
+  /// Called by the thread as the first thing that it does, before it may take memory. From now on wait_for()
+  /// finds it.
   void begins();
   /// Called by the thread as the last thing that it does. wait_for() does not find it any more, as the C
   /// library may give its pthread_t to another thread.
@@ -28,9 +30,12 @@ class ThreadEnd final : public base::RefCounted {
   static void wait_for(pthread_t thread);
 
  private:
+  friend class ThreadTable<ThreadEnd>;
+
   fiber::Completion over_;
-  pthread_t thread_{};  // guarded by the common mutex
-  base::Ref<ThreadEnd> self_;  ///< while it is in the list of those that run, which is under that list's lock
+  // All threads of the process may use these, with the lock of the table.
+  pthread_t thread_{};
+  base::Ref<ThreadEnd> self_;  // while it is in the table of those that run
   ThreadEnd* next_ = nullptr;
   ThreadEnd** link_ = nullptr;
 };

@@ -357,6 +357,14 @@ int kernel_threads_of(const fiber::Identity& rank, std::span<pid_t> numbers) noe
   return static_cast<int>(count);
 }
 
+const fiber::Fiber* fiber_of(const fiber::Identity& rank) noexcept {
+  if (!is_on()) return nullptr;
+  const Guard guard;
+  for (const Thread* thread = state_of(rank).threads; thread != nullptr; thread = thread->next)
+    if (thread->fiber != nullptr) return thread->fiber;
+  return nullptr;
+}
+
 bool any_handler(Set which) noexcept {
   if (!is_on()) {
     for (int number = 1; number <= kSignals; ++number) {

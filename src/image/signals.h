@@ -16,6 +16,10 @@
 #include "base/types.h"
 #include "fiber/identity.h"
 
+namespace clump::fiber {
+struct Fiber;
+}
+
 namespace clump::image::signals {
 
 /// A set of signals, as the kernel has it.
@@ -117,6 +121,9 @@ bool take_fault(int number, siginfo_t* info, void* context, bool overflow);
 /// there is room for; how many. Negative: this is a plain process, all threads of which may be the rank's.
 /// Any thread of no rank.
 int kernel_threads_of(const fiber::Identity& rank, std::span<pid_t> numbers) noexcept;
+
+/// The fiber that is the rank's main thread; null: there is none. Any thread of no rank.
+const fiber::Fiber* fiber_of(const fiber::Identity& rank) noexcept;
 
 /// Whether a rank has a handler for one of these signals, also of a plain process. Any thread of no rank.
 bool any_handler(Set which) noexcept;

@@ -1,5 +1,7 @@
 #include "mpi/generalized_requests.h"
 
+#include <atomic>
+
 #include "mpi/bodies.h"
 #include "mpi/entry/entry.h"
 
@@ -7,6 +9,15 @@ namespace clump::mpi {
 
 using base::Status;
 using core::Rank;
+
+namespace {
+/// relaxed: nothing else is told by it.
+constinit std::atomic<std::uint64_t> calls_of_grequest_complete{0};
+}  // namespace
+
+std::uint64_t completed_generalized_requests() noexcept {
+  return calls_of_grequest_complete.load(std::memory_order_relaxed);
+}
 
 void GeneralizedRequest::ask(bool keep) {
   MPI_Status status{};
@@ -51,8 +62,10 @@ Status grequest_complete(Rank& self, MPI_Request request) {
                          "request is not generalised: only what MPI_Grequest_start made is completed so");
   else if (operation->completion.done())
     outcome = base::fail(MPI_ERR_REQUEST, "request is complete already");
-  else
+  else {
+    calls_of_grequest_complete.fetch_add(1, std::memory_order_relaxed);
     outcome = static_cast<GeneralizedRequest*>(operation)->end(self);
+  }
   if (outcome.ok()) return {};
   return Status::from_code(raise(self, nullptr, "MPI_Grequest_complete", outcome));
 }

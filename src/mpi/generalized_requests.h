@@ -2,6 +2,8 @@
 // complete like others.
 #pragma once
 
+#include <cstdint>
+
 #include "core/rank.h"
 #include "core/request.h"
 
@@ -33,5 +35,8 @@ class GeneralizedRequest final : public core::Request {
   base::Status free(core::Rank& self);
   const Functions functions_;
 };
+
+/// How often ranks of this process have called MPI_Grequest_complete. Any thread.
+std::uint64_t completed_generalized_requests() noexcept;
 
 }  // namespace clump::mpi

@@ -11,6 +11,7 @@
 #include "fiber/world_stop.h"
 #include "host/host.h"
 #include "io/transfer.h"
+#include "mpi/generalized_requests.h"
 #include "net/link/link_channel.h"
 #include "p2p/label.h"
 #include "p2p/matcher.h"
@@ -402,7 +403,7 @@ pmi::Account take_account(core::World& world) {
 }
 
 std::uint64_t progress_of(const core::World& world) {
-  std::uint64_t sum = 0;
+  std::uint64_t sum = mpi::completed_generalized_requests();
   for (const auto& rank : world.ranks)
     if (rank != nullptr) sum += progress_of(world, *rank, core::access_counters_of(*rank));
   return sum;
@@ -410,43 +411,62 @@ std::uint64_t progress_of(const core::World& world) {
 
 namespace {
 
-/// Whether threads of the rank have computed since the last call of this function for it: they have used, or
-/// wanted, more than a twentieth of a core. Also at the first call. By the thread that calls all_in_mpi().
-bool has_computed(const core::Rank& rank) {
+/// Which threads of a rank have computed since the last look: they have used, or wanted, more than a
+/// twentieth of a core.
+struct Computing {
+  bool any = true;              ///< of other ranks, too, where the rank has a fiber and other threads
+  bool another = true;          ///< one that is not its fiber
+  const void* fiber = nullptr;  ///< the rank's
+};
+
+/// Of the time since the last call of this function for the rank. At the first call all are said to have
+/// computed. By the thread that calls all_in_mpi().
+Computing computing_since_last_look(const core::Rank& rank) {
   using Clock = std::chrono::steady_clock;
   struct Look {
     Clock::time_point at;
-    std::chrono::nanoseconds used;
+    host::ThreadTimes used;
   };
   static auto& looks = *new std::map<int, Look>;
-  const Look now{Clock::now(), host::time_of_threads(rank.number)};
+  const Look now{Clock::now(), host::times_of_threads(rank.number)};
   const auto [known, is_first] = looks.try_emplace(rank.number, now);
+  if (is_first) return {.fiber = now.used.fiber};
   const Look before = std::exchange(known->second, now);
-  const bool has_one_ended = now.used < before.used;
-  return is_first || has_one_ended || 20 * (now.used - before.used) > now.at - before.at;
+  const auto computes = [&](std::chrono::nanoseconds host::ThreadTimes::*threads) {
+    const bool has_one_ended = now.used.*threads < before.used.*threads;
+    return has_one_ended || 20 * (now.used.*threads - before.used.*threads) > now.at - before.at;
+  };
+  return {computes(&host::ThreadTimes::all), computes(&host::ThreadTimes::but_fiber), now.used.fiber};
+}
+
+/// Whether a thread of the rank waits in MPI, and its fiber, if it has one, does not compute; that its other
+/// threads do not is known. If the fiber waits in MPI in each look, and nothing moves, it has not gone on. Then
+/// the time that workers have used for other ranks does not count.
+bool only_waits(const Computing& rank, std::span<const fiber::BlockedThread> blocked) {
+  return std::ranges::any_of(blocked, [&](const fiber::BlockedThread& one) {
+    const bool tells = !rank.any || one.who == rank.fiber;
+    return tells && host::is_in_mpi(host::frames_of(one.registers));
+  });
 }
 
 }  // namespace
 
 bool all_in_mpi(core::World& world) {
-  std::vector<const core::Rank*> silent;
+  std::vector<std::pair<int, Computing>> silent;
   bool works = false;
   for (const auto& rank : world.ranks) {
     if (rank == nullptr || state_of(*rank) == pmi::Standing::State::kEnded) continue;
-    const bool computes = has_computed(*rank), polls = rank->polls.exchange(false, std::memory_order_relaxed);
-    if (polls) continue;
-    silent.push_back(rank.get());
-    works |= computes;  // though one of its threads may wait in MPI
+    const Computing computing = computing_since_last_look(*rank);
+    if (rank->polls.exchange(false, std::memory_order_relaxed)) continue;
+    silent.emplace_back(rank->number, computing);
+    works |= computing.another;  // though one of its threads may wait in MPI
   }
   // A thread of the library works for a rank that may wait for it, or for another rank.
   if (works || io::transfers_under_way() != 0) return false;
   const fiber::WorldStop hold;
   const BlockedByRank sleepers(hold);
-  return std::ranges::all_of(silent, [&](const core::Rank* rank) {
-    return std::ranges::any_of(sleepers.of(rank->number), [](const fiber::BlockedThread& one) {
-      return host::is_in_mpi(host::frames_of(one.registers));
-    });
-  });
+  return std::ranges::all_of(silent,
+                             [&](const auto& one) { return only_waits(one.second, sleepers.of(one.first)); });
 }
 
 }  // namespace clump

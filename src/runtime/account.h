@@ -12,7 +12,7 @@ namespace clump {
 pmi::Account take_account(core::World& world);
 
 /// A number that changes whenever a message of a rank here has moved, or a collective, or an access to a
-/// window or a file, has begun.
+/// window or a file, has begun, or a rank has completed a generalised request.
 std::uint64_t progress_of(const core::World& world);
 /// Whether each rank here has tested or probed since the last call of this function, or waits in MPI while
 /// none of its threads computes; and no file is being read or written. Always by the same thread.

@@ -1,6 +1,6 @@
 """Runs woken, works or stuck once for each of its cases, all at the same time, as nearly all they do is to sleep.
 
-usage: awake_test.py MPIEXEC PROGRAM MODE KIND [CASE ...]     KIND: woken, works, stuck, polls; without CASE all of the kind"""
+usage: awake_test.py MPIEXEC PROGRAM MODE KIND [CASE ...]     KIND: woken, works, stuck, polls, queues; without CASE all of the kind"""
 
 import os
 import re
@@ -12,7 +12,7 @@ MODES = {"fibers": {"CLUMP_SCHEDULER": "fibers"}, "threads": {"CLUMP_SCHEDULER":
          "pairs": {"CLUMP_SCHEDULER": "fibers", "CLUMP_PER_PROCESS": "2"}}  # fmt: skip
 DEADLOCK = "deadlock: every rank waits for what cannot come any more"
 # By kind: options of mpiexec; the exit code; what it prints; what mpiexec says.
-KINDS = {"woken": ([], 1, "woken\n", DEADLOCK), "stuck": ([], 1, "", DEADLOCK), "works": (["--hang-after", "1"], 0, "done\n", ""),
+KINDS = {"woken": ([], 1, "woken\n", DEADLOCK), "queues": ([], 1, "woken\n", DEADLOCK), "stuck": ([], 1, "", DEADLOCK), "works": (["--hang-after", "1"], 0, "done\n", ""),
          "polls": (["--hang-after", "1"], 1, "", "no progress: nothing has moved in MPI for 1 s")}  # fmt: skip
 # It hangs, if it takes longer.
 LIMIT = 120

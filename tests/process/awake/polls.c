@@ -1,7 +1,10 @@
-// All ranks ask again and again for what never comes: polls CASE. Right: --hang-after ends the job.
+// All ranks ask again and again for what never comes, or the first one waits for it beside a thread of its
+// own that sleeps: polls CASE. Right: --hang-after ends the job.
 #include <mpi.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static MPI_Request request;
@@ -24,18 +27,42 @@ static void mixed(void) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 }
 
+/// Uses a fifth of a core: of a process, that is no sign that the rank which waits in it computes.
+static void use_time_and_probe(void) {
+  const clock_t begin = clock();
+  while (clock() - begin < CLOCKS_PER_SEC / 4000) {
+  }
+  probe();
+}
+
+static void* wait_for_work(void* unused) {
+  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  static pthread_cond_t work = PTHREAD_COND_INITIALIZER;
+  pthread_mutex_lock(&mutex);
+  for (;;) pthread_cond_wait(&work, &mutex);
+  return unused;
+}
+/// The first rank has a pool of threads without work, and waits in MPI.
+static void wait_with_pool(void) {
+  pthread_t thread;
+  for (int i = 0; i < 3; ++i) pthread_create(&thread, NULL, wait_for_work, NULL);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 static const struct Poll {
   const char* name;
   void (*call)(void);
+  void (*wait)(void);  ///< instead of `call`, by rank 0; may be null
 } kPolls[] = {
-    {"test", test},
-    {"testall", test_all},
-    {"testany", test_any},
-    {"testsome", test_some},
-    {"get_status", get_status},
-    {"iprobe", probe},
-    {"improbe", matched_probe},
-    {"mixed", mixed},
+    {"test", test, NULL},
+    {"testall", test_all, NULL},
+    {"testany", test_any, NULL},
+    {"testsome", test_some, NULL},
+    {"get_status", get_status, NULL},
+    {"iprobe", probe, NULL},
+    {"improbe", matched_probe, NULL},
+    {"mixed", mixed, NULL},
+    {"pool", use_time_and_probe, wait_with_pool},
 };
 
 int main(int argc, char** argv) {
@@ -43,9 +70,11 @@ int main(int argc, char** argv) {
   for (size_t i = 0; i < sizeof kPolls / sizeof kPolls[0]; ++i)
     if (argc > 1 && strcmp(kPolls[i].name, argv[1]) == 0) poll = &kPolls[i];
   if (poll == NULL) return 9;
-  int byte;
-  MPI_Init(&argc, &argv);
+  int byte, given, rank;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &given);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Irecv(&byte, 1, MPI_INT, MPI_ANY_SOURCE, 4, MPI_COMM_WORLD, &request);
+  if (poll->wait != NULL && rank == 0) poll->wait();
   for (;;) {
     poll->call();
     usleep(1000);  // other tests run beside this one

@@ -17,11 +17,12 @@ static void delay(void) {
   }
 }
 
-/// Calls `act`, after the delay, in a process that is no child of this one.
-static void leave_to_another(void (*act)(void)) {
+/// Calls `first`, and after the delay `act`, in a process that is no child of this one. `first` may be null.
+static void leave_to_another(void (*first)(void), void (*act)(void)) {
   const pid_t between = fork();
   if (between == 0) {
     if (fork() == 0) {
+      if (first != NULL) first();
       delay();
       act();
     }
@@ -54,7 +55,7 @@ static pid_t target;
 static void send_signal(void) { kill(target, SIGUSR1); }
 static void be_signalled(void) {
   target = (pid_t)syscall(SYS_getpid);
-  leave_to_another(send_signal);
+  leave_to_another(NULL, send_signal);
 }
 static void prepare_handler(void) {
   post_at(SIGUSR1);
@@ -95,7 +96,7 @@ static void wait_for_signal(void) {
   sigwait(&set, &number);
 }
 
-// Timers.
+// Timers. They send a signal that only timers send: a handler of another one is reason enough to wait.
 
 static void prepare_alarm(void) {
   post_at(SIGALRM);
@@ -113,13 +114,13 @@ static void set_timer(struct sigevent event) {
     exit(2);
 }
 static void prepare_timer_signal(void) {
-  post_at(SIGRTMIN);
-  set_timer((struct sigevent){.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMIN});
+  post_at(SIGALRM);
+  set_timer((struct sigevent){.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM});
 }
 static void prepare_timer_thread_id(void) {
-  struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGRTMIN};
+  struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGALRM};
   event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
-  post_at(SIGRTMIN);
+  post_at(SIGALRM);
   set_timer(event);
 }
 static void send_to_main(union sigval unused) {
@@ -143,6 +144,29 @@ static void prepare_timer_again(void) {
   timer_create(CLOCK_MONOTONIC, &event, &again);
   const struct itimerspec once = {{0, 0}, {kDelay.tv_sec / 2, 0}};
   timer_settime(again, 0, &once, NULL);
+}
+/// A timer of the processor time of another process, which uses some after the delay.
+static void use_time(void) {
+  const clock_t begin = clock();
+  while (clock() - begin < CLOCKS_PER_SEC / 5) {
+  }
+}
+static void tell_number(void) {
+  const pid_t own = (pid_t)syscall(SYS_getpid);
+  if (write(ends[1], &own, sizeof own) != sizeof own) _exit(3);
+}
+static void prepare_timer_of_other(void) {
+  pid_t other = 0;
+  clockid_t clock;
+  timer_t timer;
+  struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
+  const struct itimerspec once = {{0, 0}, {0, 100000000}};
+  post_at(SIGALRM);
+  if (pipe(ends) != 0) exit(2);
+  leave_to_another(tell_number, use_time);
+  if (read(ends[0], &other, sizeof other) != sizeof other || clock_getcpuclockid(other, &clock) != 0 ||
+      timer_create(clock, &event, &timer) != 0 || timer_settime(timer, 0, &once, NULL) != 0)
+    exit(2);
 }
 static int descriptor;
 static void prepare_timerfd(void) {
@@ -186,11 +210,11 @@ static void prepare_child_handler(void) {
 
 static void prepare_pipe(void) {
   if (pipe(ends) != 0) exit(2);
-  leave_to_another(write_end_now);
+  leave_to_another(NULL, write_end_now);
 }
 static void prepare_socket(void) {
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) exit(2);
-  leave_to_another(write_end_now);
+  leave_to_another(NULL, write_end_now);
 }
 static void wait_by_poll(void) {
   struct pollfd one = {ends[0], POLLIN, 0};
@@ -217,7 +241,7 @@ static void write_eight(void) {
 }
 static void prepare_eventfd(void) {
   descriptor = eventfd(0, 0);
-  leave_to_another(write_eight);
+  leave_to_another(NULL, write_eight);
 }
 static char file[] = "woken.XXXXXX";
 static void touch(void) {
@@ -227,7 +251,7 @@ static void prepare_inotify(void) {
   close(mkstemp(file));
   descriptor = inotify_init1(0);
   inotify_add_watch(descriptor, file, IN_MODIFY);
-  leave_to_another(touch);
+  leave_to_another(NULL, touch);
 }
 static void wait_and_remove(void) {
   read_number();
@@ -238,7 +262,7 @@ static void prepare_flock(void) {
   const int theirs = mkstemp(file);
   flock(theirs, LOCK_EX);
   descriptor = open(file, O_RDWR);
-  leave_to_another(release);
+  leave_to_another(NULL, release);
   close(theirs);
 }
 static void wait_for_lock(void) {
@@ -271,7 +295,7 @@ static void make_shared(void) {
 static void post_shared(void) { sem_post(&shared->semaphore); }
 static void prepare_shared_semaphore(void) {
   make_shared();
-  leave_to_another(post_shared);
+  leave_to_another(NULL, post_shared);
 }
 static void wait_for_shared(void) {
   while (sem_wait(&shared->semaphore) != 0 && errno == EINTR) {
@@ -285,7 +309,7 @@ static void signal_shared(void) {
 }
 static void prepare_shared_condition(void) {
   make_shared();
-  leave_to_another(signal_shared);
+  leave_to_another(NULL, signal_shared);
 }
 static void wait_for_condition(void) {
   pthread_mutex_lock(&shared->mutex);
@@ -298,7 +322,7 @@ static void wake_futex(void) {
 }
 static void prepare_futex(void) {
   make_shared();
-  leave_to_another(wake_futex);
+  leave_to_another(NULL, wake_futex);
 }
 static void wait_for_futex(void) {
   while (__atomic_load_n(&shared->set, __ATOMIC_SEQ_CST) == 0)
@@ -308,7 +332,7 @@ static int queue;
 static void remove_queue(void) { msgctl(queue, IPC_RMID, NULL); }
 static void prepare_queue(void) {
   queue = msgget(IPC_PRIVATE, 0600);
-  leave_to_another(remove_queue);
+  leave_to_another(NULL, remove_queue);
 }
 static void wait_for_message(void) {
   struct {
@@ -344,6 +368,7 @@ static const struct Source kSources[] = {
     {"timer_thread_id", prepare_timer_thread_id, wait_for_post},
     {"timer_thread", prepare_timer_thread, NULL},
     {"timer_again", prepare_timer_again, NULL},
+    {"timer_of_other", prepare_timer_of_other, wait_for_post},
     {"timerfd", prepare_timerfd, read_number},
     {"limit", prepare_semaphore, wait_with_limit},
     {"sleep", NULL, delay},

@@ -104,6 +104,17 @@ static void with_thread_timer(void) {
   set(deleted, 3600);
   timer_delete(deleted);
 }
+/// A thread that ends last, long after all others sleep in MPI, and never calls MPI itself.
+static void* sleep_and_end(void* unused) {
+  const struct timespec rest = {0, 400000000};
+  nanosleep(&rest, NULL);
+  return unused;
+}
+static void with_thread_that_ends(void) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, sleep_and_end, NULL);
+  pthread_detach(thread);
+}
 /// One rank sleeps outside of MPI, with all its threads; the others wait for it.
 static void with_condition(void) {
   if (rank == 0) wait_for_work(NULL);
@@ -123,6 +134,7 @@ static const struct Beside {
     {"unset_timer", with_unset_timer},
     {"processor_timer", with_processor_timer},
     {"thread_timer", with_thread_timer},
+    {"thread_that_ends", with_thread_that_ends},
     {"condition", with_condition},
     {"conditions", with_conditions},
 };

@@ -1,8 +1,9 @@
 // Rank 0 works, for longer than --hang-after allows for a rank that does nothing, while the others wait for
-// it in MPI: works CASE. Right: the job ends well, and says "done".
+// it in MPI, or test whether it has come: works CASE. Right: the job ends well, and says "done".
 #include <fcntl.h>
 #include <mpi.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,24 +99,89 @@ static void wait_in_main(void) {
   pthread_join(thread, NULL);
 }
 
+// A pool of threads, as OpenMP has one: they sleep until there is work, and the main thread waits in MPI
+// until one of them has done it.
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t work_is_there = PTHREAD_COND_INITIALIZER;
+static int has_work;
+static void* serve(void* unused) {
+  pthread_mutex_lock(&mutex);
+  while (has_work == 0) pthread_cond_wait(&work_is_there, &mutex);
+  const int is_mine = has_work-- == 3;
+  pthread_mutex_unlock(&mutex);
+  if (is_mine) compute_and_send(NULL);
+  return unused;
+}
+static void wait_for_pool(void) {
+  pthread_t threads[3];
+  for (int i = 0; i < 3; ++i) pthread_create(&threads[i], NULL, serve, NULL);
+  pthread_mutex_lock(&mutex);
+  has_work = 3;
+  pthread_cond_broadcast(&work_is_there);
+  pthread_mutex_unlock(&mutex);
+  receive(NULL);
+  for (int i = 0; i < 3; ++i) pthread_join(threads[i], NULL);
+}
+
+/// What the main thread waits for is a request that a thread of the rank ends, which does next to nothing
+/// else. Between two waits the main thread computes.
+static MPI_Request generalized;
+static sem_t is_wanted;
+static int query(void* unused, MPI_Status* status) {
+  (void)unused;
+  memset(status, 0, sizeof *status);
+  return MPI_SUCCESS;
+}
+static int release(void* unused) { return (void)unused, MPI_SUCCESS; }
+static int cancel(void* unused, int is_complete) { return (void)unused, (void)is_complete, MPI_SUCCESS; }
+static void* complete(void* unused) {
+  const struct timespec rest = {0, 50000000};
+  for (;;) {
+    sem_wait(&is_wanted);
+    if (generalized == MPI_REQUEST_NULL) return unused;
+    nanosleep(&rest, NULL);
+    MPI_Grequest_complete(generalized);
+  }
+}
+static void wait_for_generalized(void) {
+  pthread_t thread;
+  sem_init(&is_wanted, 0, 0);
+  pthread_create(&thread, NULL, complete, NULL);
+  for (const double end = now() + kSlow / 1000.0; now() < end;) {
+    compute(0.005);
+    MPI_Grequest_start(query, release, cancel, NULL, &generalized);
+    MPI_Request wanted = generalized;
+    sem_post(&is_wanted);
+    MPI_Wait(&wanted, MPI_STATUS_IGNORE);
+  }
+  generalized = MPI_REQUEST_NULL;
+  sem_post(&is_wanted);
+  pthread_join(thread, NULL);
+}
+
 static const struct Work {
   const char* name;
   void (*step)(void);   ///< again and again
   void (*whole)(void);  ///< or once
+  int others_test;      ///< the other ranks do not sleep
 } kWorks[] = {
-    {"put", put, NULL},
-    {"get", get, NULL},
-    {"accumulate", add, NULL},
-    {"write", write_file, NULL},
-    {"read", read_file, NULL},
-    {"pack", pack, NULL},
-    {"reduce_local", reduce_local, NULL},
-    {"rank", ask_rank, NULL},
-    {"computes", nothing, NULL},
-    {"slow_write", NULL, write_slowly},
-    {"slow_blocking_write", NULL, write_slowly_blocking},
-    {"thread_waits", NULL, wait_in_thread},
-    {"main_waits", NULL, wait_in_main},
+    {"put", put, NULL, 0},
+    {"get", get, NULL, 0},
+    {"accumulate", add, NULL, 0},
+    {"write", write_file, NULL, 0},
+    {"read", read_file, NULL, 0},
+    {"pack", pack, NULL, 0},
+    {"reduce_local", reduce_local, NULL, 0},
+    {"rank", ask_rank, NULL, 0},
+    {"computes", nothing, NULL, 0},
+    {"slow_write", NULL, write_slowly, 0},
+    {"slow_blocking_write", NULL, write_slowly_blocking, 0},
+    {"thread_waits", NULL, wait_in_thread, 0},
+    {"main_waits", NULL, wait_in_main, 0},
+    {"thread_waits_beside_tests", NULL, wait_in_thread, 1},
+    {"main_waits_beside_tests", NULL, wait_in_main, 1},
+    {"pool_beside_tests", NULL, wait_for_pool, 1},
+    {"generalized_beside_tests", NULL, wait_for_generalized, 1},
 };
 
 int main(int argc, char** argv) {
@@ -140,7 +206,11 @@ int main(int argc, char** argv) {
     }
     MPI_Win_unlock_all(window);
   }
-  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Request all_are_here;
+  MPI_Ibarrier(MPI_COMM_WORLD, &all_are_here);
+  if (rank != 0 && work->others_test)
+    for (int is_over = 0; !is_over; MPI_Test(&all_are_here, &is_over, MPI_STATUS_IGNORE)) compute(0.001);
+  MPI_Wait(&all_are_here, MPI_STATUS_IGNORE);
   MPI_File_close(&file);
   MPI_Win_free(&window);
   if (rank == 0) printf("done\n");
