@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import subprocess
 import sys
 import unittest
 
@@ -51,6 +52,20 @@ class Programs(tool.Case):
         for way in WAYS:
             shown = tool.run(*way, "-n", 2, PROGRAMS / "basics", env={"LD_LIBRARY_PATH": str(PEER / "lib")})
             self.assertEqual((shown.code, shown.out), (0, "all of it holds for 2 ranks\n"), shown)
+
+    def test_linked_to_the_library_of_debian(self):
+        """It needs libmpich.so.12, and its run path has one of another library, which comes before all that the launcher can add."""
+        for tags in ("disable", "enable"):
+            for kind in ("pie", "no-pie"):
+                program = PROGRAMS / f"debian_{tags}_{kind}"
+                self.assertIn("libmpich.so.12", needed(program))
+                alone = subprocess.run(["ldd", program], capture_output=True, text=True, check=True)
+                self.assertIn(f"libmpich.so.12 => {PROGRAMS}/other/libmpich.so.12", alone.stdout)
+                for words in ([program], ["sh", "-c", f"exec '{program}'"]):
+                    for way in (*WAYS, ["--ranks", "threads"]):
+                        with self.subTest(program=program.name, words=words, way=way):
+                            shown = tool.run(*way, "-n", 2, *words, env={"LD_LIBRARY_PATH": str(PROGRAMS / "other")})
+                            self.assertEqual((shown.code, shown.out), (0, "all of it holds for 2 ranks\n"), shown)
 
     def test_at_a_fixed_address(self):
         shown = tool.run("-n", 3, PROGRAMS / "fixed")
