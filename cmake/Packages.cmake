@@ -1,5 +1,5 @@
 # The libraries of other people that the build needs. Compiled for another machine there are headers only, those of this machine:
-# {fmt}, libfabric, Scotch, and GoogleTest from its sources. What needs more (mpiexec, clump and the reports with symbols: libdw) is left out then.
+# {fmt}, libfabric, and GoogleTest from its sources. What needs more (mpiexec, clump and the reports with symbols: libdw) is left out then.
 find_package(Threads REQUIRED)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 if(NOT CMAKE_CROSSCOMPILING)
@@ -16,7 +16,6 @@ set(CLUMP_HOST_HEADERS "${CMAKE_BINARY_DIR}/host_headers")
 file(MAKE_DIRECTORY "${CLUMP_HOST_HEADERS}")
 file(CREATE_LINK /usr/include/fmt "${CLUMP_HOST_HEADERS}/fmt" SYMBOLIC)
 file(CREATE_LINK /usr/include/rdma "${CLUMP_HOST_HEADERS}/rdma" SYMBOLIC)
-file(CREATE_LINK /usr/include/scotch "${CLUMP_HOST_HEADERS}/scotch" SYMBOLIC)
 add_library(fmt::fmt-header-only INTERFACE IMPORTED GLOBAL)
 set_target_properties(fmt::fmt-header-only PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${CLUMP_HOST_HEADERS}")
 if(CLUMP_TESTS)

@@ -2,46 +2,18 @@
 
 #include <dlfcn.h>
 
-// scotch.h wants these two.
-#include <cstdint>
-#include <cstdio>
-
-#include <scotch/scotch.h>
-
 #include <algorithm>
+#include <cstdint>
 #include <vector>
+
+#include "topo/scotch_api.h"
 
 namespace clump::topo {
 
 namespace {
 
-/// Objects are made by the library itself: their sizes are its own affair, and differ from release to
-/// release.
-struct Scotch {
-  decltype(&::SCOTCH_numSizeof) num_size = nullptr;
-  decltype(&::SCOTCH_memFree) free = nullptr;
-  decltype(&::SCOTCH_contextAlloc) new_context = nullptr;
-  decltype(&::SCOTCH_contextInit) context_init = nullptr;
-  decltype(&::SCOTCH_contextExit) context_exit = nullptr;
-  decltype(&::SCOTCH_contextRandomClone) own_random = nullptr;
-  decltype(&::SCOTCH_contextRandomSeed) seed = nullptr;
-  decltype(&::SCOTCH_contextRandomReset) reset_random = nullptr;
-  decltype(&::SCOTCH_contextThreadSpawn) spawn = nullptr;
-  decltype(&::SCOTCH_contextBindGraph) bind_graph = nullptr;
-  decltype(&::SCOTCH_graphAlloc) new_graph = nullptr;
-  decltype(&::SCOTCH_graphInit) graph_init = nullptr;
-  decltype(&::SCOTCH_graphExit) graph_exit = nullptr;
-  decltype(&::SCOTCH_graphBuild) build_graph = nullptr;
-  decltype(&::SCOTCH_graphMap) map_graph = nullptr;
-  decltype(&::SCOTCH_archAlloc) new_architecture = nullptr;
-  decltype(&::SCOTCH_archInit) architecture_init = nullptr;
-  decltype(&::SCOTCH_archExit) architecture_exit = nullptr;
-  decltype(&::SCOTCH_archCmpltw) weighted_parts = nullptr;
-  decltype(&::SCOTCH_stratAlloc) new_strategy = nullptr;
-  decltype(&::SCOTCH_stratInit) strategy_init = nullptr;
-  decltype(&::SCOTCH_stratExit) strategy_exit = nullptr;
-  decltype(&::SCOTCH_stratGraphMapBuild) build_strategy = nullptr;
-};
+using scotch::Library;
+using scotch::Num;
 
 template <typename Function>
 void find(void* file, const char* name, Function& function, const char*& missing) {
@@ -49,7 +21,7 @@ void find(void* file, const char* name, Function& function, const char*& missing
   if (function == nullptr) missing = name;
 }
 
-base::Status load(Scotch& library) {
+base::Status load(Library& library) {
   // As Debian, and others, call it.
   void* file = nullptr;
   for (const char* const name : {"libscotch-7.0.so", "libscotch.so.7.0", "libscotch.so.7", "libscotch.so"})
@@ -84,14 +56,14 @@ base::Status load(Scotch& library) {
   find(file, "SCOTCH_stratGraphMapBuild", library.build_strategy, missing);
   if (missing != nullptr)
     return base::fail(MPI_ERR_OTHER, "graphs are placed by Scotch 7; the one here has no {}()", missing);
-  if (library.num_size() != sizeof(SCOTCH_Num))
+  if (library.num_size() != sizeof(Num))
     return base::fail(MPI_ERR_OTHER, "the Scotch here counts in {} bytes, not in {}", library.num_size(),
-                      sizeof(SCOTCH_Num));
+                      sizeof(Num));
   return {};
 }
 
-base::Status load_scotch(const Scotch*& library) {
-  static Scotch loaded;
+base::Status load_scotch(const Library*& library) {
+  static Library loaded;
   static const base::Status status = load(loaded);
   library = &loaded;
   return status;
@@ -101,7 +73,7 @@ base::Status load_scotch(const Scotch*& library) {
 template <typename T>
 class Object {
  public:
-  Object(const Scotch& library, T* (*make)(), int (*init)(T*), void (*exit)(T*))
+  Object(const Library& library, T* (*make)(), int (*init)(T*), void (*exit)(T*))
       : library_(library), exit_(exit), object_(make()) {
     if (object_ != nullptr && init(object_) == 0) return;
     library.free(object_);
@@ -118,14 +90,14 @@ class Object {
   T* get() const { return object_; }
 
  private:
-  const Scotch& library_;
+  const Library& library_;
   void (*const exit_)(T*);
   T* object_;
 };
 
 /// Links as Scotch wants them: its numbers, weights of 1 or more whose sum is no larger than they hold.
 struct Arrays {
-  std::vector<SCOTCH_Num> begins{0}, ends, weights;
+  std::vector<Num> begins{0}, ends, weights;
 
   explicit Arrays(const Links& links) {
     constexpr std::int64_t kMost = 1 << 30;
@@ -136,9 +108,9 @@ struct Arrays {
     for (int place = 0; place < links.places(); ++place) {
       for (const Links::End& end : links.of(place)) {
         ends.push_back(end.place);
-        weights.push_back(static_cast<SCOTCH_Num>(std::max<std::int64_t>(end.weight / divisor, 1)));
+        weights.push_back(static_cast<Num>(std::max<std::int64_t>(end.weight / divisor, 1)));
       }
-      begins.push_back(static_cast<SCOTCH_Num>(ends.size()));
+      begins.push_back(static_cast<Num>(ends.size()));
     }
   }
 };
@@ -146,34 +118,34 @@ struct Arrays {
 }  // namespace
 
 base::Status partition_by_scotch(const Links& links, std::span<const int> sizes, std::span<int> part_of) {
-  const Scotch* found = nullptr;
+  const Library* found = nullptr;
   CLUMP_TRY(load_scotch(found));
-  const Scotch& scotch = *found;
+  const Library& library = *found;
   const Arrays arrays(links);
-  const Object context(scotch, scotch.new_context, scotch.context_init, scotch.context_exit);
-  const Object graph(scotch, scotch.new_graph, scotch.graph_init, scotch.graph_exit);
-  const Object bound(scotch, scotch.new_graph, scotch.graph_init, scotch.graph_exit);
-  const Object parts(scotch, scotch.new_architecture, scotch.architecture_init, scotch.architecture_exit);
-  const Object strategy(scotch, scotch.new_strategy, scotch.strategy_init, scotch.strategy_exit);
-  const auto count = static_cast<SCOTCH_Num>(sizes.size());
-  std::vector<SCOTCH_Num> result(part_of.size());
+  const Object context(library, library.new_context, library.context_init, library.context_exit);
+  const Object graph(library, library.new_graph, library.graph_init, library.graph_exit);
+  const Object bound(library, library.new_graph, library.graph_init, library.graph_exit);
+  const Object parts(library, library.new_architecture, library.architecture_init, library.architecture_exit);
+  const Object strategy(library, library.new_strategy, library.strategy_init, library.strategy_exit);
+  const auto count = static_cast<Num>(sizes.size());
+  std::vector<Num> result(part_of.size());
   const bool made = context.get() != nullptr && graph.get() != nullptr && bound.get() != nullptr &&
                     parts.get() != nullptr && strategy.get() != nullptr;
   // The same graph is placed in the same way each time: a context has random numbers of its own, if asked.
-  if (made && scotch.own_random(context.get()) == 0) {
-    scotch.seed(context.get(), 1);
-    scotch.reset_random(context.get());
+  if (made && library.own_random(context.get()) == 0) {
+    library.seed(context.get(), 1);
+    library.reset_random(context.get());
   }
   // Without threads of its own: cores are for ranks.
   const bool done =
-      made && scotch.spawn(context.get(), 1, nullptr) == 0 &&
-      scotch.build_graph(graph.get(), 0, links.places(), arrays.begins.data(), arrays.begins.data() + 1,
-                         nullptr, nullptr, static_cast<SCOTCH_Num>(arrays.ends.size()), arrays.ends.data(),
-                         arrays.weights.data()) == 0 &&
-      scotch.bind_graph(context.get(), graph.get(), bound.get()) == 0 &&
-      scotch.weighted_parts(parts.get(), count, sizes.data()) == 0 &&
-      scotch.build_strategy(strategy.get(), SCOTCH_STRATQUALITY | SCOTCH_STRATBALANCE, count, 0.01) == 0 &&
-      scotch.map_graph(bound.get(), parts.get(), strategy.get(), result.data()) == 0;
+      made && library.spawn(context.get(), 1, nullptr) == 0 &&
+      library.build_graph(graph.get(), 0, links.places(), arrays.begins.data(), arrays.begins.data() + 1,
+                          nullptr, nullptr, static_cast<Num>(arrays.ends.size()), arrays.ends.data(),
+                          arrays.weights.data()) == 0 &&
+      library.bind_graph(context.get(), graph.get(), bound.get()) == 0 &&
+      library.weighted_parts(parts.get(), count, sizes.data()) == 0 &&
+      library.build_strategy(strategy.get(), scotch::kQuality | scotch::kBalance, count, 0.01) == 0 &&
+      library.map_graph(bound.get(), parts.get(), strategy.get(), result.data()) == 0;
   if (!done)
     return base::fail(MPI_ERR_OTHER, "Scotch cannot divide a graph of {} places into {} parts",
                       links.places(), count);

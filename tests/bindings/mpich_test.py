@@ -3,7 +3,10 @@
 import os
 import pathlib
 import re
+import shutil
+import subprocess
 import sys
+import tempfile
 import unittest
 
 import inside
@@ -15,6 +18,7 @@ PEER = pathlib.Path(os.environ["CLUMP_PEER_MPICH"])
 PROGRAMS = pathlib.Path(os.environ["CLUMP_PROGRAMS"])
 INTEL = pathlib.Path(os.environ["CLUMP_PEER_INTEL"])
 FACADES = tool.BUILD / "lib" / "clump" / "mpich"
+DEBIAN = "/usr/lib/x86_64-linux-gnu"
 WAYS = ([], ["--ranks", "processes"])
 
 
@@ -51,6 +55,33 @@ class Programs(tool.Case):
         for way in WAYS:
             shown = tool.run(*way, "-n", 2, PROGRAMS / "basics", env={"LD_LIBRARY_PATH": str(PEER / "lib")})
             self.assertEqual((shown.code, shown.out), (0, "all of it holds for 2 ranks\n"), shown)
+
+    def test_linked_to_the_library_of_debian(self):
+        """It needs libmpich.so.12, and finds one of MPICH by its run path and by LD_LIBRARY_PATH. With that each rank would be alone."""
+        for tags in ("disable", "enable"):
+            for kind in ("pie", "no-pie"):
+                program = PROGRAMS / f"debian_{tags}_{kind}"
+                found = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+                self.assertIn(f"libmpich.so.12 => {PROGRAMS}/other/libmpich.so.12", found)
+                for way in WAYS:
+                    with self.subTest(program=program.name, way=way):
+                        shown = tool.run(*way, "-n", 2, program, env={"LD_LIBRARY_PATH": str(PROGRAMS / "other")})
+                        self.assertEqual((shown.code, shown.out), (0, "all of it holds for 2 ranks\n"), shown)
+
+    @unittest.skipIf(shutil.which("mpicc.mpich") is None, "not installed: mpicc.mpich (Debian: libmpich-dev)")
+    def test_made_by_debian(self):
+        """With the system's folder in either kind of run path, and behind a shell."""
+        with tempfile.TemporaryDirectory() as folder:
+            source, program = pathlib.Path(__file__).parent / "mpich" / "basics.c", os.path.join(folder, "program")
+            for flags in ([], ["-Wl,--disable-new-dtags"], ["-Wl,--enable-new-dtags", "-no-pie"]):
+                run_path = [f"-Wl,-rpath,{DEBIAN}"] if flags else []
+                subprocess.run(["mpicc.mpich", "-w", source, "-o", program, *flags, *run_path], check=True)
+                self.assertIn("libmpich.so.12", needed(program))
+                for words in ([program], ["sh", "-c", f"exec {program}"]):
+                    for way in WAYS:
+                        with self.subTest(flags=flags, words=words, way=way):
+                            shown = tool.run(*way, "-n", 2, *words, env={"LD_LIBRARY_PATH": DEBIAN})
+                            self.assertEqual((shown.code, shown.out), (0, "all of it holds for 2 ranks\n"), shown)
 
     def test_at_a_fixed_address(self):
         shown = tool.run("-n", 3, PROGRAMS / "fixed")

@@ -3,6 +3,8 @@ CLUMP_WHEEL_PYTHON, the python that has what makes wheels (packaging/wheel/requi
 
 import os
 import pathlib
+import re
+import shutil
 import stat
 import subprocess
 import sys
@@ -72,6 +74,18 @@ class Wheel(place.Case):
         self.assertRegex(self.wheel.name, r"^clump_mpi-\d+\.\d+\.\d+-py3-none-manylinux_2_\d+_x86_64\.whl$")
         self.assertLess(self.wheel.stat().st_size, 20e6)
 
+    def test_tag_is_what_it_needs(self):
+        """The C library that the name asks for has each version of symbols that the files ask it for, and no older one has."""
+        named = tuple(map(int, re.search(r"manylinux_(\d+)_(\d+)_x86_64", self.wheel.name).groups()))
+        needed = {}
+        for path in tree_test.binaries(self.env):
+            for line in self.run_here("objdump", "-T", path).splitlines():
+                # Of functions of others alone, as each file's own have no section *UND*.
+                if found := re.search(r"\*UND\*.*\(?GLIBC_(\d+)\.(\d+)", line):
+                    needed.setdefault(tuple(map(int, found.groups())), path.name)
+        print(f"{self.wheel.name} needs glibc {max(needed)}: {needed[max(needed)]}")
+        self.assertEqual(max(needed), named, needed)
+
     def test_content(self):
         """Nothing that a zip file cannot hold; and a licence for each library of others."""
         brought, licences = set(), set()
@@ -106,6 +120,21 @@ class Wheel(place.Case):
                 self.assertIn(f"{self.env}/lib/libmpi_abi.so.1\n", out)
         # Opened for the graph, not linked: where there are two places to choose from.
         self.assertIn(f"{self.env}/lib/clump/libscotch", self.run_there("mpirun", "-n", 4, "--workers", 2, "./user"))
+
+    def test_moved(self):
+        """Its programs find the rest from their own place, also where the environment is another folder than the one it was installed into."""
+        moved = self.folder / "moved environment"
+        shutil.copytree(self.env, moved, symlinks=True)
+        (self.folder / "user.c").write_text(PROGRAM)
+        hidden = self.env.rename(self.folder / "hidden")
+        try:
+            variables = {**self.variables, "PATH": f"{moved}/bin:/usr/bin:/bin"}
+            self.run_here("mpicc", "user.c", "-o", "user of moved", cwd=self.folder, env=variables)
+            for tool in ("mpiexec", "mpirun"):
+                out = self.run_here(tool, "-n", 3, "./user of moved", cwd=self.folder, env=variables)
+                self.assertIn(f"{moved}/lib/libmpi_abi.so.1\n", out)
+        finally:
+            hidden.rename(self.env)
 
     def test_words(self):
         self.assertIn(f"prefix: {self.env}\n", self.run_there("clump", "info"))

@@ -1,6 +1,8 @@
 """The subcommands of clump."""
 
 import os
+import re
+import tempfile
 import unittest
 
 import tool
@@ -86,6 +88,27 @@ class Clump(tool.Case):
             self.assertRegex(result.out, line)
         self.assertRegex(result.out, "the limits allow a job of|raise it with")
         self.assertEqual(result.code, 1 if "PROBLEM" in result.out or "DOES NOT WORK" in result.out else 0)
+
+    def test_doctor_looks_for_another_library_in_path(self):
+        with tempfile.TemporaryDirectory(prefix="with space ") as folder:
+            other, links = os.path.join(folder, "other"), os.path.join(folder, "links")
+            os.mkdir(other)
+            os.mkdir(links)
+            for name in ("mpicc", "mpirun"):
+                with open(os.path.join(other, name), "w", encoding="utf-8") as file:
+                    os.fchmod(file.fileno(), 0o755)
+            for name in ("mpicc", "mpicxx", "mpifort", "mpiexec", "mpirun"):
+                if (tool.TOOLS / name).exists():
+                    os.symlink(tool.TOOLS / name, os.path.join(links, name))
+
+            def said(*folders):
+                return tool.run("doctor", tool="clump", env={"PATH": ":".join(map(str, folders))}).out
+
+            theirs = re.escape(os.path.join(other, "mpicc"))
+            self.assertRegex(said(other, tool.TOOLS), rf"(?m)^note +PATH has another MPI library first \({theirs}.*export PATH=.*{tool.TOOLS}")
+            for ours in ((tool.TOOLS, other), (links, other)):
+                self.assertRegex(said(*ours), "(?m)^ok +mpicc, mpiexec and their like in PATH are those of")
+            self.assertRegex(said(folder), "(?m)^note +not in PATH: mpicc, ")
 
     def test_help_and_mistakes(self):
         for command in ([], ["info"], ["tune"], ["explain"], ["which"], ["fortran"], ["doctor"]):

@@ -1,12 +1,15 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <string>
+#include <system_error>
 
 #include "commands.h"
 #include "common/cores.h"
 #include "common/limits.h"
+#include "common/path_list.h"
 #include "common/places.h"
 #include "common/system.h"
 #include "trials.h"
@@ -36,6 +39,32 @@ void check_libraries(Findings& findings) {
     path.empty() ? findings.bad(fmt::format("{} is not in ../lib beside this tool", name))
                  : findings.good(path);
   }
+}
+
+/// The commands that a shell takes from PATH are those beside this tool. Where another MPI library comes first, programs
+/// are compiled for it, and its mpiexec starts each of ours as a job of one rank.
+void check_path(Findings& findings) {
+  std::string others, missing;
+  for (const char* name : {"mpicc", "mpicxx", "mpifort", "mpiexec", "mpirun"}) {
+    const std::string own = own_program(name);
+    if (!is_file(own)) continue;
+    std::string found;
+    if (!find_program(name, current_directory(), found).ok()) {
+      missing += fmt::format("{}{}", missing.empty() ? "" : ", ", name);
+      continue;
+    }
+    std::error_code ignored;
+    if (std::filesystem::equivalent(found, own, ignored)) continue;
+    others += fmt::format("{}{}", others.empty() ? "" : ", ", found);
+  }
+  const std::string folder = own_prefix() + "/bin";
+  if (others.empty() && missing.empty())
+    return findings.good(fmt::format("mpicc, mpiexec and their like in PATH are those of {}", folder));
+  const std::string cure = prepend_in_shell("PATH", folder);
+  if (!others.empty())
+    findings.note(
+        fmt::format("PATH has another MPI library first ({}): call Clump's by its path, or: export {}", others, cure));
+  if (!missing.empty()) findings.note(fmt::format("not in PATH: {}; export {}", missing, cure));
 }
 
 /// A job of 256 ranks should start anywhere.
@@ -136,6 +165,7 @@ int show_health() {
   Findings findings;
   const bool is_usable = show_trials();
   check_libraries(findings);
+  check_path(findings);
   check_job_size(findings);
   check_cores(findings);
   check_stack(findings);

@@ -1,0 +1,96 @@
+"""`./dev` where people call it: in a folder with a space in its name, without network, without a home that can be written to, behind a proxy."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+SOURCE = pathlib.Path(__file__).parents[2]
+CAN_UNSHARE = subprocess.run(["unshare", "--net", "--map-root-user", "true"], capture_output=True, check=False).returncode == 0
+
+
+class Dev(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="with space ")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.tree = self.folder / "the tree"
+        for name in ("dev", "gen/requirements.txt"):
+            (self.tree / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(SOURCE / name, self.tree / name)
+
+    def tool(self, name, text):
+        """A command that comes first in PATH."""
+        path = self.folder / "tools" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("#!/bin/bash\n" + text + "\n")
+        path.chmod(0o755)
+
+    def run_dev(self, *words, before=(), **variables):
+        env = {"PATH": f"{self.folder}/tools:{os.environ['PATH']}", "LANG": "C.UTF-8", "HOME": "/nonexistent", **variables}
+        return subprocess.run([*before, self.tree / "dev", *words], capture_output=True, text=True, env=env, cwd=self.folder, check=False)
+
+    @unittest.skipUnless(CAN_UNSHARE, "no namespaces of networks here")
+    def test_all_is_there(self):
+        """Then neither network nor home nor root is needed, and nothing is said."""
+        (self.tree / ".cache").mkdir()
+        for name in ("venv", "peers"):
+            if not (SOURCE / ".cache" / name).exists():
+                self.skipTest("'./dev setup' was not called here")
+            (self.tree / ".cache" / name).symlink_to(SOURCE / ".cache" / name)
+        self.tool("dpkg-query", 'exec /usr/bin/dpkg-query "$@"')
+        self.tool("sudo", "echo called >&2; exit 1")
+        if missing := self.run_dev("setup", "--list").stdout.split():
+            self.skipTest(f"not installed: {missing}")
+        for home in ({}, {"HOME": "/proc"}):
+            done = self.run_dev("setup", before=("unshare", "--net", "--map-root-user"), **home)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+
+    def test_proxies_reach_apt(self):
+        """sudo begins with an environment of its own."""
+        self.tool("dpkg-query", "echo 'installed nothing, '")
+        self.tool("id", "echo 1000")
+        self.tool("sudo", 'exec env -i PATH="$PATH" "$@"')
+        self.tool("apt-get", f'echo "$* $http_proxy $HTTPS_PROXY $no_proxy" >>"{self.folder}/called"; [ "$2" = update ]')
+        done = self.run_dev("setup", http_proxy="http://proxy.invalid:3128", HTTPS_PROXY="http://two words.invalid", no_proxy="localhost")
+        self.assertNotEqual(done.returncode, 0)  # our apt-get installs nothing
+        update, install = (self.folder / "called").read_text().splitlines()
+        for line in (update, install):
+            self.assertTrue(line.endswith(" http://proxy.invalid:3128 http://two words.invalid localhost"), line)
+        self.assertIn(" --no-install-recommends install build-essential", install)
+
+    def test_what_is_missing_without_sudo(self):
+        """It is named so that a shell takes it, and nothing is tried."""
+        self.tool("dpkg-query", "echo 'installed nothing, '")
+        self.tool("id", "echo 1000")
+        self.tool("apt-get", f'echo "$@" >"{self.folder}/called"')
+        bin_ = self.folder / "no sudo"
+        bin_.mkdir()
+        for name in ("bash", "env", "readlink", "dirname", "sed", "tr", "grep", "cat", "nproc", "mkdir"):
+            (bin_ / name).symlink_to(shutil.which(name))
+        done = self.run_dev("setup", PATH=f"{self.folder}/tools:{bin_}")
+        self.assertEqual(done.returncode, 1, done)
+        [command] = [line for line in done.stderr.splitlines() if "apt-get install" in line]
+        shown = subprocess.run(["bash", "-c", "printf '%s\\n' " + command.split("--no-install-recommends ")[1].rstrip("'")], capture_output=True, text=True, check=True)
+        self.assertIn("^libscotch-7[.]0c?$", shown.stdout.split("\n"))
+        self.assertFalse((self.folder / "called").exists())
+
+    def test_no_other_mpi_library_comes_with_what_is_needed(self):
+        """By apt's lists, if it has some: what would be installed on a system that has nothing."""
+        self.tool("dpkg-query", "echo 'installed nothing, '")
+        packages = self.run_dev("setup", "--list").stdout.split()
+        self.assertIn("libpmix-dev", packages)
+        status = self.folder / "status"
+        status.write_text("")
+        done = subprocess.run(["apt-get", "-o", f"Dir::State::status={status}", "-s", "--no-install-recommends", "install", *packages], capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            self.skipTest("apt does not know the packages: 'apt-get update'")
+        names = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("Inst ")]
+        self.assertGreater(len(names), 50)
+        self.assertFalse([name for name in names if "openmpi" in name or "mpich" in name or name.startswith("mpi-")])
+
+
+if __name__ == "__main__":
+    unittest.main()
