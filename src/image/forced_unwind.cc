@@ -40,7 +40,7 @@ bool is_in_no_call_site(_Unwind_Context* frame) {
   const std::uintptr_t here = place - _Unwind_GetRegionStart(frame);
   while (at < end) {
     const std::uintptr_t begin = next_number(at), bytes = next_number(at);
-    (void)next_number(at);  // the landing pad
+    (void)next_number(at);  // where its handler begins
     (void)next_number(at);  // what it does
     if (here - begin < bytes) return false;
   }
