@@ -157,6 +157,20 @@ void ForkLocks::let_go() noexcept {
   forking.unlock();
 }
 
+bool ForkLocks::hold_list() noexcept {
+  for (int tries = 0; !list_lock.try_lock(); ++tries) {
+    if (tries == kMostTries) return false;
+    ::syscall(SYS_nanosleep, &kPause, nullptr);
+  }
+  show_order();
+  return true;
+}
+
+void ForkLocks::let_list_go() noexcept {
+  show_order();
+  list_lock.unlock();
+}
+
 void ForkLocks::renew() noexcept {
   for (ForkLock* lock = list; lock != nullptr; lock = lock->next_) {
     lock->is_held_ = false;

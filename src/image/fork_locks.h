@@ -153,8 +153,13 @@ class ForkLocks {
  public:
   static void hold() noexcept;
   static void let_go() noexcept;
-  /// In the child; also in one of _Fork(), which takes no locks before.
+  /// In the child; also in one of _Fork(), which has the list alone.
   static void renew() noexcept;
+  /// Around _Fork(), with all signals blocked: no other thread changes the list while the kernel copies the
+  /// memory. Waits for no lock of the list, and at most a second for a fork() that has it: then the result is
+  /// false, and there is nothing to let go.
+  static bool hold_list() noexcept;
+  static void let_list_go() noexcept;
 
  private:
   static bool try_all(int tries) noexcept;

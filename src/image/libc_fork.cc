@@ -28,6 +28,7 @@
 #include "image/signals.h"
 #include "image/spawn.h"
 #include "image/standard.h"
+#include "image/stream_list.h"
 #include "image/symbols.h"
 
 namespace clump::image {
@@ -84,17 +85,25 @@ CLUMP_HOST_API pid_t __libc_fork() noexcept { return fork(); }
 CLUMP_HOST_API pid_t _Fork() noexcept {
   static constinit Hidden<pid_t()> real{"_Fork"};
   const bool is_of_rank = records_children();
+  const signals::Set blocked = signals::block_all();
+  const bool has_list = ForkLocks::hold_list();
   const pid_t child = real();
-  if (child == 0) {
-    ForkLocks::renew();
-    standard::go_home(false);
+  if (child != 0) {
+    if (has_list) ForkLocks::let_list_go();
+    signals::set_kernel_mask(blocked);
+    if (child > 0) note_child(child);
+    return child;
   }
-  if (child > 0) note_child(child);
-  if (child != 0 || !is_of_rank) return child;
-  keep_cores_after_fork();
-  keep_personality_after_fork();
-  forget_children();
-  clump::fiber::forget_fibers();
+  ForkLocks::renew();
+  _IO_list_resetlock();  // a thread that opens or closes a stream may have it, and is not here
+  standard::go_home(false);
+  if (is_of_rank) {
+    keep_cores_after_fork();
+    keep_personality_after_fork();
+    forget_children();
+    clump::fiber::forget_fibers();
+  }
+  signals::become_process(blocked);
   return 0;
 }
 

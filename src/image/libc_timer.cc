@@ -15,6 +15,7 @@
 #include "fiber/fiber.h"
 #include "fiber/kernel_state.h"
 #include "fiber/rank_callbacks.h"
+#include "image/fork_locks.h"
 #include "image/image.h"
 #include "image/rank_image.h"
 #include "image/rank_locale.h"
@@ -140,6 +141,7 @@ void run_in_thread(sigval name) {
         now.function(now.value);
       },
       [](void*) {
+        NoFork::leave_by_jump();  // a handler may have ended the thread in such a function
         end_thread();
         fiber::thread_ends();
       },

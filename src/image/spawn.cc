@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
+#include <cstring>
 
 #include "base/process.h"
 #include "image/children.h"
@@ -131,6 +133,31 @@ int set_group_and_user(const posix_spawnattr_t& attributes, short flags) {
   return fail_unless(syscall(SYS_setresuid, -1, syscall(SYS_getuid), -1));
 }
 
+/// POSIX_SPAWN_SETCGROUP of glibc 2.39 and newer. The headers here may be older than the library: an older
+/// library knows no such flag, and posix_spawnattr_setflags() refuses it.
+constexpr short kSetControlGroup = 0x100;
+
+/// The folder of the control group, which glibc keeps behind the policy.
+int control_group_of(const posix_spawnattr_t& attributes) {
+  int folder = -1;
+  constexpr std::size_t kPlace = offsetof(posix_spawnattr_t, __policy) + sizeof attributes.__policy;
+  std::memcpy(&folder, reinterpret_cast<const std::byte*>(&attributes) + kPlace, sizeof folder);
+  return folder;
+}
+
+/// What CLONE_INTO_CGROUP of clone3() does, for a process that has one thread.
+int enter_control_group(int folder) {
+  struct statfs system {};
+  if (syscall(SYS_fstatfs, folder, &system) != 0) return errno;
+  constexpr auto kControlGroups = 0x63677270;  // CGROUP2_SUPER_MAGIC
+  if (system.f_type != kControlGroups) return EBADF;
+  const int processes = static_cast<int>(syscall(SYS_openat, folder, "cgroup.procs", O_WRONLY));
+  if (processes < 0) return errno;
+  const int error = fail_unless(syscall(SYS_write, processes, "0", 1));  // the caller
+  syscall(SYS_close, processes);
+  return error;
+}
+
 /// Ignored signals stay ignored; all others get the default action, as the handlers are the parent's.
 void reset_handlers(const sigset_t& to_default, signals::Set ignored) {
   for (int number = 1; number <= signals::kSignals; ++number) {
@@ -165,6 +192,8 @@ int prepare(Start& start, signals::Set& mask) {
       posix_spawnattr_getsigmask(attributes, &chosen);
       mask = signals::to_set(chosen);
     }
+    if ((flags & kSetControlGroup) != 0)
+      if (const int error = enter_control_group(control_group_of(*attributes)); error != 0) return error;
     if (const int error = set_scheduling(*attributes, flags); error != 0) return error;
     if (const int error = set_group_and_user(*attributes, flags); error != 0) return error;
   }
@@ -229,6 +258,7 @@ int spawn_for_rank(pid_t* child, const ToSpawn& wanted) {
       real{"posix_spawn"};
   Start start{wanted, {}};
   start.ignored = signals::ignored_by_rank();
+  if (wanted.kept != nullptr) start.ignored |= wanted.kept->ignored;
   const LimitsHooks* const known = hooks.load(std::memory_order_relaxed);
   if (known != nullptr && records_children()) known->of_caller(start.limits);
   const bool is_plain = start.limits.differ == 0 && start.ignored == 0 && wanted.kept == nullptr;

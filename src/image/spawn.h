@@ -37,7 +37,8 @@ void prepare_child_for_exec() noexcept;
 struct KeptByExec {
   itimerval timers[3] = {};  ///< by ITIMER_REAL and so on
   siginfo_t pending[signals::kMostPending];
-  int count = 0;  ///< of `pending`
+  int count = 0;             ///< of `pending`
+  signals::Set ignored = 0;  ///< besides those that the rank ignores
 };
 
 struct ToSpawn {

@@ -94,7 +94,7 @@ void limit_open_files(const fiber::Identity& rank, std::uint64_t most);
 /// Called when the rank ends: closes what it has in place of the three.
 void close_own(Image& image);
 /// Called in a child that fork() has made. Async-signal-safe.
-/// `may_use_streams`: not a child of _Fork(), in which the C library's list of streams may stay locked.
+/// `may_use_streams`: not a child of _Fork(), in which the lock of another rank's stream may stay locked.
 void go_home(bool may_use_streams);
 /// The same in a child that has its parent's memory, as that of vfork(), before it executes a program.
 /// Changes nothing in the parent. In the ranks' process it does nothing.

@@ -8,6 +8,7 @@
 extern "C" {
 void _IO_list_lock();
 void _IO_list_unlock();
+void _IO_list_resetlock();
 void* _IO_iter_begin();
 void* _IO_iter_end();
 void* _IO_iter_next(void* place);

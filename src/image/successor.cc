@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <string_view>
 #include <utility>
@@ -108,10 +109,18 @@ int start(const char* path, char* const* arguments, char* const* environment, co
   constexpr itimerval kNoTimer{};
   for (const __itimer_which_t which : {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF})
     (void)setitimer(which, &kNoTimer, &kept.timers[which]);  // the successor's from now on
+  // How the successor ends is this rank's to tell: the kernel must keep it. The successor ignores SIGCHLD if
+  // the rank does.
+  struct sigaction tells_end {};
+  struct sigaction before {};
+  tells_end.sa_handler = SIG_DFL;
+  (void)sigaction(SIGCHLD, &tells_end, &before);
+  if (before.sa_handler == SIG_IGN) kept.ignored = signals::bit_of(SIGCHLD);
   kept.count = signals::pending_for_exec(signals::mine(), kept.pending);
   const int failure =
       spawn_for_rank(&child, {path, all_actions.get(), nullptr, arguments, all.data(), &kept});
   if (failure != 0) {
+    (void)sigaction(SIGCHLD, &before, nullptr);
     for (const __itimer_which_t which : {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF})
       (void)setitimer(which, &kept.timers[which], nullptr);
   }

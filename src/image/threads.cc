@@ -18,6 +18,7 @@
 #include "fiber/kernel_state.h"
 #include "fiber/rank_callbacks.h"
 #include "image/cores.h"
+#include "image/fork_locks.h"
 #include "image/image.h"
 #include "image/joining.h"
 #include "image/rank_image.h"
@@ -180,6 +181,7 @@ int create_thread(pthread_t* thread, const pthread_attr_t* attributes, void* (*f
 }  // namespace
 
 void thread_of_rank_ends(fiber::Identity& rank) {
+  NoFork::leave_by_jump();  // a handler may have ended the thread in such a function
   // acq_rel: pairs with itself: the thread that ends the rank sees what its other threads did.
   if (image_of(&rank).threads.fetch_sub(1, std::memory_order_acq_rel) == 1) std::exit(0);
 }

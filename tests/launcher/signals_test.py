@@ -88,6 +88,19 @@ class Signals(tool.Case):
         os.kill(other, signal.SIGKILL)
         os.waitpid(other, 0)
 
+    def test_ignored_before(self):
+        """What mpiexec finds ignored the ranks ignore, but for SIGCHLD: the exit codes are there, and system() has one in a rank."""
+        def ignore():
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+            signal.signal(signal.SIGUSR2, signal.SIG_IGN)
+        self.assertEqual(tool.run("-n", "2", "sh", "-c", "exit 3", before=ignore).code, 3)
+        result = tool.run("-n", "2", "grep", "SigIgn", "/proc/self/status", before=ignore)  # a shell handles SIGCHLD itself
+        self.assertEqual(result.code, 0, result)
+        for line in result.out.splitlines():
+            ignored = int(line.split()[1], 16)
+            self.assertEqual((ignored >> signal.SIGUSR2 - 1 & 1, ignored >> signal.SIGCHLD - 1 & 1), (1, 0), result)
+        self.assertEqual(len(result.out.splitlines()), 2, result)
+
     def test_asked_again(self):
         """Another signal is another wish: the job is killed."""
         self.start()
