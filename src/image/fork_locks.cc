@@ -105,9 +105,11 @@ NoFork::~NoFork() {
 }
 
 void NoFork::leave_by(const Jump& jump) noexcept {
-  if (outermost == nullptr || !jump.leaves(frame_of_outermost)) return;
-  outermost = nullptr;
-  inside.fetch_sub(1);
+  if (outermost != nullptr && jump.leaves(frame_of_outermost)) leave_all();
+}
+
+void NoFork::leave_all() noexcept {
+  if (std::exchange(outermost, nullptr) != nullptr) inside.fetch_sub(1);
 }
 
 /// A lock in the rank's Image may have been taken first by a thread of another rank.

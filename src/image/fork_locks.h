@@ -146,6 +146,8 @@ class NoFork {
   NoFork& operator=(const NoFork&) = delete;
   /// The calling thread leaves functions by longjmp(): those that it leaves do not end theirs.
   static void leave_by(const Jump& jump) noexcept;
+  /// The calling thread ends: a handler may have ended it in the middle of functions.
+  static void leave_all() noexcept;
 };
 
 /// Around fork(), with all signals blocked: host/fork.cc.

@@ -141,7 +141,7 @@ void run_in_thread(sigval name) {
         now.function(now.value);
       },
       [](void*) {
-        NoFork::leave_by_jump();  // a handler may have ended the thread in such a function
+        NoFork::leave_all();
         end_thread();
         fiber::thread_ends();
       },

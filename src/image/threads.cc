@@ -181,7 +181,7 @@ int create_thread(pthread_t* thread, const pthread_attr_t* attributes, void* (*f
 }  // namespace
 
 void thread_of_rank_ends(fiber::Identity& rank) {
-  NoFork::leave_by_jump();  // a handler may have ended the thread in such a function
+  NoFork::leave_all();
   // acq_rel: pairs with itself: the thread that ends the rank sees what its other threads did.
   if (image_of(&rank).threads.fetch_sub(1, std::memory_order_acq_rel) == 1) std::exit(0);
 }
