@@ -74,12 +74,6 @@ Owner maker(const void* caller) {
   return caller != nullptr && image_at(caller) != nullptr ? calling_rank() : kShared;
 }
 
-/// From now on the end of the calling rank looks for streams to flush.
-void note_that_caller_has_streams() {
-  // relaxed: the thread that ends the rank comes after what the rank has done
-  current_image().libc().standard.has_streams.store(true, std::memory_order_relaxed);
-}
-
 std::uint64_t bit_of(int descriptor) { return std::uint64_t{1} << (descriptor % 64); }
 
 std::atomic<std::uint64_t>& word_of(Image& image, int descriptor) {
@@ -174,6 +168,11 @@ void note_for_rank(int descriptor, std::FILE* stream) {
   note_stream_above(descriptor, stream);
 }
 
+void note_that_caller_has_streams() {
+  // relaxed: the thread that ends the rank comes after what the rank has done
+  current_image().libc().standard.has_streams.store(true, std::memory_order_relaxed);
+}
+
 void note_stream_above(int descriptor, std::FILE* stream) {
   note_that_caller_has_streams();
   const Owner owner = of(descriptor);
@@ -182,7 +181,8 @@ void note_stream_above(int descriptor, std::FILE* stream) {
 }
 
 void note_stream(std::FILE* stream, const void* caller) {
-  if (stream == nullptr || !captured() || stream->_fileno <= 2 || standard::in_child()) return;
+  if (stream == nullptr || !captured() || standard::in_child()) return;
+  if (stream->_fileno <= 2) return note_that_caller_has_streams();
   set(stream->_fileno, maker(caller));
   note_stream_above(stream->_fileno, stream);
 }

@@ -62,6 +62,8 @@ void begin();
 void note(int descriptor, const void* caller);
 /// Notes that code that ranks share has made it for the calling rank, and has put a stream above it.
 void note_for_rank(int descriptor, std::FILE* stream);
+/// Notes that the end of the calling rank has to look for streams to flush.
+void note_that_caller_has_streams();
 /// Notes that the calling rank has put a stream above a descriptor that it has.
 void note_stream_above(int descriptor, std::FILE* stream);
 /// Notes that the descriptor below a stream belongs to the calling rank, and ends with the stream. Null: does

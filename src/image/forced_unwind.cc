@@ -6,11 +6,14 @@
 // noexcept.
 //
 // The linker binds the exception tables of libclump_host.so to __wrap___gxx_personality_v0() (--wrap). Where
-// a thread ends, it passes through the places that are in no call site, as through C. Everything else is done
+// a thread ends, it passes through the places that are in no call site, as through C, unless it has a lock
+// that all ranks take: these would wait for ever, so that the job ends instead. Everything else is done
 // by the C++ library's own: exceptions, and the destructors at places where a thread waits or a handler runs.
 #include <unwind.h>
 
 #include <cstdint>
+
+#include "image/fork_locks.h"
 
 namespace {
 
@@ -61,7 +64,9 @@ _Unwind_Reason_Code __real___gxx_personality_v0(int version, _Unwind_Action acti
                                                               _Unwind_Exception_Class kind,
                                                               _Unwind_Exception* thrown,
                                                               _Unwind_Context* frame) {
-  if ((actions & _UA_FORCE_UNWIND) != 0 && is_in_no_call_site(frame)) return _URC_CONTINUE_UNWIND;
+  if ((actions & _UA_FORCE_UNWIND) != 0 && is_in_no_call_site(frame) &&
+      !clump::image::ForkLock::does_caller_hold_one())
+    return _URC_CONTINUE_UNWIND;
   return __real___gxx_personality_v0(version, actions, kind, thrown, frame);
 }
 // NOLINTEND

@@ -19,6 +19,7 @@
 #include <new>
 
 #include "fiber/identity.h"
+#include "image/signals.h"
 
 namespace clump::image {
 
@@ -49,18 +50,28 @@ class ForkLock {
     holder_.store(caller(), std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
     taken_by_caller() = nullptr;
+    if (!is_of_rank_) ++held_by_caller();
   }
-  void note_given_back() { holder_.store(nullptr, std::memory_order_relaxed); }
+  void note_given_back() {
+    if (!is_of_rank_) --held_by_caller();
+    holder_.store(nullptr, std::memory_order_relaxed);
+  }
 
  public:
   /// Whether the calling thread has the lock: a handler may have interrupted it. A lock of
   /// std::recursive_mutex: false after it was taken twice and given back once.
   bool is_held_by_caller() const { return holder_.load(std::memory_order_relaxed) == caller(); }
+  /// Whether the calling thread has a lock that all ranks take: it must not end so.
+  static bool does_caller_hold_one() { return held_by_caller() > 0; }
 
  private:
   static const void* caller() {
     static constinit thread_local char own = 0;
     return &own;
+  }
+  static int& held_by_caller() {
+    static constinit thread_local int count = 0;
+    return count;
   }
   /// The lock that the calling thread takes at this moment: a handler may have interrupted it just before it
   /// has it, or just after.
@@ -135,6 +146,24 @@ class ForkSafeOfRank : public ForkSafe<Mutex> {
 };
 using RankMutex = ForkSafeOfRank<std::mutex>;
 using RecursiveRankMutex = ForkSafeOfRank<std::recursive_mutex>;
+
+/// Holds a lock that all ranks take, and blocks all signals meanwhile: a handler that ended the thread would
+/// leave it locked for all.
+template <typename Mutex>
+class HeldForProcess {
+ public:
+  explicit HeldForProcess(Mutex& mutex) : before_(signals::block_all()), mutex_(mutex) { mutex_.lock(); }
+  ~HeldForProcess() {
+    mutex_.unlock();
+    signals::set_kernel_mask(before_);
+  }
+  HeldForProcess(const HeldForProcess&) = delete;
+  HeldForProcess& operator=(const HeldForProcess&) = delete;
+
+ private:
+  signals::Set before_;
+  Mutex& mutex_;
+};
 
 /// While one lives, fork() in another rank waits, for 50 ms at most: some calls wait in the network. For
 /// calls that take locks of the C library's. They may be nested, and call functions of the program.

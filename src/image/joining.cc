@@ -38,26 +38,26 @@ void ThreadEnd::announce() {
   Known& all = known();
   std::size_t wanted = 0;
   {
-    const std::lock_guard lock(all.mutex);
+    const HeldForProcess lock(all.mutex);
     ++all.announced;
     wanted = all.running.wanted(all.announced - all.over);
   }
   if (wanted == 0) return;
   auto places = ThreadTable<ThreadEnd>::make(wanted);  // freed at the end, also without the lock
-  const std::lock_guard lock(all.mutex);
+  const HeldForProcess lock(all.mutex);
   places = all.running.grow(std::move(places), wanted);
 }
 
 void ThreadEnd::withdraw() {
   Known& all = known();
-  const std::lock_guard lock(all.mutex);
+  const HeldForProcess lock(all.mutex);
   ++all.begun;
   ++all.over;
 }
 
 void ThreadEnd::begins() {
   Known& all = known();
-  const std::lock_guard lock(all.mutex);
+  const HeldForProcess lock(all.mutex);
   ++all.begun;
   thread_ = pthread_self();
   self_ = base::Ref(this);
@@ -68,7 +68,7 @@ void ThreadEnd::comes() {
   base::Ref<ThreadEnd> kept;
   {
     Known& all = known();
-    const std::lock_guard lock(all.mutex);
+    const HeldForProcess lock(all.mutex);
     ++all.over;
     ThreadTable<ThreadEnd>::remove(*this);
     kept = std::move(self_);
@@ -87,7 +87,7 @@ void ThreadEnd::wait_for(pthread_t thread) {
   std::uint64_t announced = 0;
   for (bool is_first = true;; is_first = false) {
     {
-      const std::lock_guard lock(all.mutex);
+      const HeldForProcess lock(all.mutex);
       if (is_first) announced = all.announced;
       if (ThreadEnd* const found = all.running.find(thread)) end = base::Ref(found);
       if (end || all.begun >= announced) break;

@@ -17,11 +17,12 @@ class Jump {
       : from_(reinterpret_cast<std::uintptr_t>(frame)), to_(arch::stack_pointer_of(place.__jmpbuf)) {}
 
   /// Whether it leaves a function that has not returned: one with this frame (__builtin_frame_address(0)), or
-  /// one that has called a function with this frame. On its own stack a jump leads to a higher address. One
-  /// to a lower address leaves the stack of a signal handler, and all that is on it.
+  /// one that has called a function with this frame. On its own stack a jump leads to a higher address, and
+  /// all frames that are left lie between; what lies elsewhere is on another stack, which it leaves only by
+  /// a jump to a lower address: from the stack of a signal handler.
   bool leaves(const void* frame) const {
     const auto place = reinterpret_cast<std::uintptr_t>(frame);
-    return place < to_ || (to_ < from_ && place >= from_);
+    return from_ <= to_ ? from_ <= place && place < to_ : place < to_ || place >= from_;
   }
 
  private:

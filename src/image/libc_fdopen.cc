@@ -145,5 +145,6 @@ extern "C" CLUMP_HOST_API FILE* fdopen(int descriptor, const char* mode) noexcep
   }
   // The C library will close it with the stream.
   const int file = standard::make_private(descriptor);
+  owners::note_that_caller_has_streams();
   return file < 0 ? nullptr : real(file, mode);
 }

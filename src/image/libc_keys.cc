@@ -42,7 +42,7 @@ template <std::size_t index>
 void destruct(void* value) {
   Destructor destructor = nullptr;
   {
-    const std::scoped_lock hold(lock);
+    const HeldForProcess hold(lock);
     if (const KeyState* const mine = current_image().libc().keys.get()) {
       const KeyState::Key& key = mine->all[index];
       if (key.used) destructor = key.destructor;
@@ -111,7 +111,7 @@ int create_key(pthread_key_t* key, Destructor destructor, const void* caller) {
   std::unique_ptr<KeyState> fresh;
   for (;;) {
     {
-      const std::scoped_lock hold(lock);
+      const HeldForProcess hold(lock);
       if (mine == nullptr) mine = std::move(fresh);
       if (mine != nullptr) return create_for(*mine, key, destructor);
     }
@@ -123,7 +123,7 @@ int create_key(pthread_key_t* key, Destructor destructor, const void* caller) {
 int delete_key(pthread_key_t key, const void* caller) {
   static constinit Hidden<int(pthread_key_t)> real{"pthread_key_delete"};
   if (Image* const image = owner_at(caller)) {
-    const std::scoped_lock hold(lock);
+    const HeldForProcess hold(lock);
     int error = 0;
     if (remove_from(image->libc().keys.get(), key, error)) return error;
   }

@@ -44,7 +44,7 @@ constinit std::mutex mappings_lock;
 /// Whether there are any mappings: if not, the lock is not taken.
 std::atomic<bool> has_mappings{false};
 
-using Lock = std::scoped_lock<std::mutex>;
+using Lock = HeldForProcess<std::mutex>;
 
 std::uintptr_t address_of(const void* block) { return reinterpret_cast<std::uintptr_t>(block); }
 

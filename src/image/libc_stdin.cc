@@ -13,6 +13,7 @@
 #include <cwchar>
 
 #include "base/types.h"
+#include "image/descriptor_owners.h"
 #include "image/rank_image.h"
 #include "image/snapshot.h"
 #include "image/standard.h"
@@ -58,6 +59,7 @@ FILE* reopen_input(const char* path, const char* mode) {
     use_as_input(-1);
   else
     standard::put(STDIN_FILENO, stream->_fileno);
+  owners::note_that_caller_has_streams();  // it may write there
   return stream;
 }
 

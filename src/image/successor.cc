@@ -111,16 +111,22 @@ int start(const char* path, char* const* arguments, char* const* environment, co
     (void)setitimer(which, &kNoTimer, &kept.timers[which]);  // the successor's from now on
   // How the successor ends is this rank's to tell: the kernel must keep it. The successor ignores SIGCHLD if
   // the rank does.
-  struct sigaction tells_end {};
   struct sigaction before {};
-  tells_end.sa_handler = SIG_DFL;
-  (void)sigaction(SIGCHLD, &tells_end, &before);
-  if (before.sa_handler == SIG_IGN) kept.ignored = signals::bit_of(SIGCHLD);
+  (void)sigaction(SIGCHLD, nullptr, &before);
+  const bool is_ignored = before.sa_handler == SIG_IGN;
+  const bool loses_end = is_ignored || (before.sa_flags & SA_NOCLDWAIT) != 0;
+  if (is_ignored) kept.ignored = signals::bit_of(SIGCHLD);
   kept.count = signals::pending_for_exec(signals::mine(), kept.pending);
+  if (loses_end) {
+    struct sigaction tells_end = before;
+    if (is_ignored) tells_end.sa_handler = SIG_DFL;
+    tells_end.sa_flags &= ~SA_NOCLDWAIT;
+    (void)sigaction(SIGCHLD, &tells_end, nullptr);
+  }
   const int failure =
       spawn_for_rank(&child, {path, all_actions.get(), nullptr, arguments, all.data(), &kept});
   if (failure != 0) {
-    (void)sigaction(SIGCHLD, &before, nullptr);
+    if (loses_end) (void)sigaction(SIGCHLD, &before, nullptr);
     for (const __itimer_which_t which : {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF})
       (void)setitimer(which, &kept.timers[which], nullptr);
   }

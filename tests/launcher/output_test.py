@@ -33,6 +33,15 @@ class Files(tool.Case):
             self.assertEqual((folder / f"rank.{rank}.out").read_text().splitlines(), [line.format(rank) for line in LINES])
             self.assertEqual((folder / f"rank.{rank}.err").read_text(), "an error\n")
 
+    def test_streams_that_ranks_leave_open(self):
+        for how in ("freopen", "input", "output"):
+            for mode in ("fibers", "threads", "processes"):
+                with self.subTest(how=how, mode=mode):
+                    path = self.path / f"{how}.{mode}"
+                    self.assertEqual(tool.run("-n", "3", "--ranks", mode, tool.program("left_streams"), how, path)[:3], (0, "", ""))
+                    for rank in range(3):
+                        self.assertEqual(pathlib.Path(f"{path}.{rank}").read_text(), f"rank {rank}\n")
+
     def test_a_folder(self):
         result = tool.run("-n", "3", "--output-dir", self.path / "new" / "folder", PROGRAM)
         self.assertEqual(result[:3], (0, "", ""))

@@ -1,10 +1,12 @@
 // A handler leaves a wait for a record lock by siglongjmp(): the rank does not wait any more, so another rank
 // that waits for its lock is in no deadlock. A handler that jumps within itself leaves no wait: then it is
-// one. For: time limits around F_SETLKW with alarm() and siglongjmp().
+// one, also where it has a stack of its own that lies above the rank's (with the argument "above"). For: time limits around F_SETLKW with alarm() and siglongjmp().
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <stdint.h>
+#include <sys/mman.h>
 #include <sys/time.h>
 
 #include "../signals/check.h"
@@ -26,6 +28,17 @@ static void jump_inside(int number) {
 static int lock(int file, int type, int byte, int command) {
   struct flock one = {.l_type = type, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
   return fcntl(file, command, &one);
+}
+
+/// Gives handlers a stack above the caller's.
+static void put_handlers_above(void) {
+  enum { kBytes = 1 << 16, kStep = 1 << 24 };
+  char here = 0;
+  void* stack = MAP_FAILED;
+  for (uintptr_t at = ((uintptr_t)&here & ~0xfffUL) + 4 * kStep; stack == MAP_FAILED && at < 0x7fffff000000; at += kStep)
+    stack = mmap((void*)at, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  const stack_t alternate = {.ss_sp = stack, .ss_size = kBytes};
+  CHECK(stack != MAP_FAILED && sigaltstack(&alternate, NULL) == 0);
 }
 
 /// Waits where later calls do not overwrite the stack.
@@ -58,7 +71,8 @@ int main(int argc, char** argv) {
     CHECK(lock(file, F_UNLCK, 1, F_SETLK) == 0);
   } else {
     MPI_Sendrecv(NULL, 0, MPI_INT, other, 0, NULL, 0, MPI_INT, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    install(SIGALRM, jump_inside, SA_RESTART);
+    if (argc > 1) put_handlers_above();
+    install(SIGALRM, jump_inside, SA_RESTART | SA_ONSTACK);
     const struct itimerval often = {{0, 3000}, {0, 3000}}, never = {{0, 0}, {0, 0}};
     setitimer(ITIMER_REAL, &often, NULL);
     file_to_tell = file;

@@ -48,6 +48,7 @@ static int look_after_exec(const char* number) {
   sigset_t pending;
   struct itimerval left;
   CHECK(sigpending(&pending) == 0 && sigismember(&pending, SIGUSR2) && !sigismember(&pending, SIGTERM));
+  CHECK(sigismember(&pending, SIGCHLD));
   CHECK(getitimer(ITIMER_REAL, &left) == 0 && left.it_value.tv_sec > 900 &&
         left.it_value.tv_sec <= 1000 + rank);
   CHECK(getitimer(ITIMER_PROF, &left) == 0 && left.it_value.tv_sec > 900 && left.it_interval.tv_sec == 5);
@@ -125,6 +126,14 @@ int main(int argc, char** argv) {
   setitimer(ITIMER_REAL, &once, NULL);
   setitimer(ITIMER_PROF, &often, NULL);
   raise(SIGUSR2);
+  install(SIGCHLD, handler, 0);
+  sigaddset(&set, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &set, NULL);
+  raise(SIGCHLD);
+  execl("/no/such/program", "program", (char*)NULL);
+  sigset_t pending;
+  CHECK(sigpending(&pending) == 0 && sigismember(&pending, SIGCHLD));
+  if (wrong) return 1;
   execl(path, path, "after", number, (char*)NULL);
   return 9;
 }

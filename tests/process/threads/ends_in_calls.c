@@ -20,6 +20,10 @@ static void in_clock_gettime(void) {
 static void in_clock(void) { (void)clock(); }
 static void in_dup(void) { close(dup(0)); }
 static void in_pthread_kill(void) { pthread_kill(pthread_self(), 0); }
+static void in_key(void) {
+  pthread_key_t key;
+  if (pthread_key_create(&key, NULL) == 0) pthread_key_delete(key);
+}
 static void in_raise(void) { raise(SIGURG); }
 static void in_setitimer(void) {
   const struct itimerval never = {{0, 0}, {0, 0}};
@@ -38,7 +42,7 @@ static const struct Call {
     {"getpid", in_getpid}, {"getppid", in_getppid},     {"clock_gettime", in_clock_gettime},
     {"clock", in_clock},   {"dup and close", in_dup},   {"pthread_kill", in_pthread_kill},
     {"raise", in_raise},   {"setitimer", in_setitimer}, {"sigaction", in_sigaction},
-    {"signal", in_signal},
+    {"signal", in_signal}, {"pthread_key_create and _delete", in_key},
 };
 
 static volatile int begun, cleaned;
@@ -84,6 +88,8 @@ int main(int argc, char** argv) {
   for (unsigned i = 0; i < sizeof calls / sizeof *calls; ++i) {
     if (argc > 1 && strcmp(argv[1], calls[i].name) != 0) continue;
     for (unsigned round = 0; round < kRounds; ++round) end_in(&calls[i], 100 + 17 * round);
+    pthread_key_t key;  // no lock is left that other threads and ranks wait for
+    CHECK(pthread_key_create(&key, NULL) == 0 && pthread_key_delete(key) == 0);
   }
   return end();
 }
