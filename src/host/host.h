@@ -114,12 +114,14 @@ struct Joining {
 };
 /// Why no rank can join this process; empty: ranks can.
 CLUMP_HOST_API std::string why_none_joins();
-/// Starts Clump's mpiexec with these words behind its name; a thread calls `ended` with its wait status when it
-/// has ended. This process does not end in order before that. What is wrong is returned as a text; empty if
-/// all is well.
-CLUMP_HOST_API std::string start_mpiexec(std::vector<std::string> words, const std::vector<std::string>& environment,
+/// Starts Clump's mpiexec with these words behind its name; a thread calls `ended` with its wait status when
+/// it has ended. This process does not end in order before that. What is wrong is returned as a text; empty
+/// if all is well.
+CLUMP_HOST_API std::string start_mpiexec(std::vector<std::string> words,
+                                         const std::vector<std::string>& environment,
                                          void (*ended)(void* argument, int status), void* argument);
-/// Waits until one of the jobs that this process has started has ended, and has said why, but no longer than `limit`.
+/// Waits until one of the jobs that this process has started has ended, and has said why, but no longer than
+/// `limit`.
 CLUMP_HOST_API void let_a_job_end(std::chrono::milliseconds limit);
 /// How many more can join.
 CLUMP_HOST_API int room_to_join();

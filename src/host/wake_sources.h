@@ -16,8 +16,8 @@ std::string_view read_proc_file(const char* path, char* memory, std::size_t byte
 bool signal_will_come();
 
 /// Whether the C library's thread for mq_notify(), which waits in this socket, may be woken: this process is
-/// to be notified of the next message of a queue. True if that cannot be known, as where a queue is open for writing
-/// only. By the observer.
+/// to be notified of the next message of a queue. True if that cannot be known, as where a queue is open for
+/// writing only. By the observer.
 bool notification_may_come(int socket);
 
 /// Whether the program has a handler for a signal that another process may send at any time. Such a handler

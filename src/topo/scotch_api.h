@@ -1,8 +1,9 @@
-// The functions of Scotch 7 that topo/scotch.cc calls, as its C library exports them where SCOTCH_Num is an int.
+// The functions of Scotch 7 that topo/scotch.cc calls, as its C library exports them where SCOTCH_Num is an
+// int.
 //
-// They are declared here instead of being taken from <scotch/scotch.h>, since the packages that have that header
-// bring another MPI library along (Debian's libscotch-dev: Open MPI). `scotch_api_test.cc` compares them with the
-// header where there is one.
+// They are declared here instead of being taken from <scotch/scotch.h>, since the packages that have that
+// header bring another MPI library along (Debian's libscotch-dev: Open MPI). `scotch_api_test.cc` compares
+// them with the header where there is one.
 #pragma once
 
 namespace clump::topo::scotch {

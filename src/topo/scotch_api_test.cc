@@ -1,5 +1,5 @@
-// Are the functions of Scotch what scotch_api.h says? The compiler compares them with the header of Scotch, where
-// there is one.
+// Are the functions of Scotch what scotch_api.h says? The compiler compares them with the header of Scotch,
+// where there is one.
 #include "topo/scotch_api.h"
 
 #include <gtest/gtest.h>

@@ -42,7 +42,8 @@ struct Case {
 };
 
 /* before: what is done before MPI_Init; may be null */
-__attribute__((unused)) static int run_case(int argc, char** argv, const struct Case* cases, void (*before)(const char* name)) {
+__attribute__((unused)) static int run_case(int argc, char** argv, const struct Case* cases,
+                                            void (*before)(const char* name)) {
   const char* name = argc > 1 ? argv[1] : "";
   int provided;
   if (before != NULL) before(name);

@@ -1,5 +1,6 @@
-/* A rank opens one stream over its own descriptor 0 or 1, writes there, and ends without closing it. The first
- * argument says how, the second is the path; the rank's number is added. Right: the file has the line. */
+/* A rank opens one stream over its own descriptor 0 or 1, writes there, and ends without closing it. The
+ * first argument says how, the second is the path; the rank's number is added. Right: the file has the line.
+ */
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>

@@ -41,8 +41,8 @@ void check_libraries(Findings& findings) {
   }
 }
 
-/// The commands that a shell takes from PATH are those beside this tool. Where another MPI library comes first, programs
-/// are compiled for it, and its mpiexec starts each of ours as a job of one rank.
+/// The commands that a shell takes from PATH are those beside this tool. Where another MPI library comes
+/// first, programs are compiled for it, and its mpiexec starts each of ours as a job of one rank.
 void check_path(Findings& findings) {
   std::string others, missing;
   for (const char* name : {"mpicc", "mpicxx", "mpifort", "mpiexec", "mpirun"}) {
@@ -62,8 +62,8 @@ void check_path(Findings& findings) {
     return findings.good(fmt::format("mpicc, mpiexec and their like in PATH are those of {}", folder));
   const std::string cure = prepend_in_shell("PATH", folder);
   if (!others.empty())
-    findings.note(
-        fmt::format("PATH has another MPI library first ({}): call Clump's by its path, or: export {}", others, cure));
+    findings.note(fmt::format(
+        "PATH has another MPI library first ({}): call Clump's by its path, or: export {}", others, cure));
   if (!missing.empty()) findings.note(fmt::format("not in PATH: {}; export {}", missing, cure));
 }
 

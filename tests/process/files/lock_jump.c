@@ -1,6 +1,7 @@
 // A handler leaves a wait for a record lock by siglongjmp(): the rank does not wait any more, so another rank
 // that waits for its lock is in no deadlock. A handler that jumps within itself leaves no wait: then it is
-// one, also where it has a stack of its own that lies above the rank's (with the argument "above"). For: time limits around F_SETLKW with alarm() and siglongjmp().
+// one, also where it has a stack of its own that lies above the rank's (with the argument "above"). For: time
+// limits around F_SETLKW with alarm() and siglongjmp().
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -35,8 +36,10 @@ static void put_handlers_above(void) {
   enum { kBytes = 1 << 16, kStep = 1 << 24 };
   char here = 0;
   void* stack = MAP_FAILED;
-  for (uintptr_t at = ((uintptr_t)&here & ~0xfffUL) + 4 * kStep; stack == MAP_FAILED && at < 0x7fffff000000; at += kStep)
-    stack = mmap((void*)at, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  for (uintptr_t at = ((uintptr_t)&here & ~0xfffUL) + 4 * kStep; stack == MAP_FAILED && at < 0x7fffff000000;
+       at += kStep)
+    stack = mmap((void*)at, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
+                 -1, 0);
   const stack_t alternate = {.ss_sp = stack, .ss_size = kBytes};
   CHECK(stack != MAP_FAILED && sigaltstack(&alternate, NULL) == 0);
 }

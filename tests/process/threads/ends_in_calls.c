@@ -39,10 +39,17 @@ static const struct Call {
   const char* name;
   void (*call)(void);
 } calls[] = {
-    {"getpid", in_getpid}, {"getppid", in_getppid},     {"clock_gettime", in_clock_gettime},
-    {"clock", in_clock},   {"dup and close", in_dup},   {"pthread_kill", in_pthread_kill},
-    {"raise", in_raise},   {"setitimer", in_setitimer}, {"sigaction", in_sigaction},
-    {"signal", in_signal}, {"pthread_key_create and _delete", in_key},
+    {"getpid", in_getpid},
+    {"getppid", in_getppid},
+    {"clock_gettime", in_clock_gettime},
+    {"clock", in_clock},
+    {"dup and close", in_dup},
+    {"pthread_kill", in_pthread_kill},
+    {"raise", in_raise},
+    {"setitimer", in_setitimer},
+    {"sigaction", in_sigaction},
+    {"signal", in_signal},
+    {"pthread_key_create and _delete", in_key},
 };
 
 static volatile int begun, cleaned;
