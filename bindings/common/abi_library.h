@@ -24,6 +24,7 @@ extern void* functions[] __attribute__((visibility("hidden")));
 struct SpawnCodes {
   const int* codes;  ///< the array that was passed on
   int count;         ///< so many codes were written; 0: none
+  bool are_there;    ///< in that array; false: in one of a tool, which copies them after the call
 };
 /// The calling thread's; null if the library does not tell. Only Clump's does.
 [[gnu::cold]] __attribute__((visibility("hidden"))) SpawnCodes* spawn_codes();

@@ -204,15 +204,16 @@ class Numbers {
 };
 
 /// array_of_errcodes of MPI_Comm_spawn and MPI_Comm_spawn_multiple. Tools below the facade see the program's
-/// array with codes of the standard's ABI. These are converted in their place after the call. Only the root
-/// knows how many there are, so the library tells it. Null is MPI_ERRCODES_IGNORE in all ABIs.
+/// array with codes of the standard's ABI. These are converted in their place after the call, and while an
+/// error handler of the program runs (SpawnCodesOfHandler). Only the root knows how many there are, so the
+/// library tells it. Null is MPI_ERRCODES_IGNORE in all ABIs.
 class SpawnCodes {
  public:
   explicit SpawnCodes(int* codes) : codes_(codes) {
     if (codes != nullptr) told_ = abi::spawn_codes();
     if (told_ == nullptr) return;
     outer_ = *told_;
-    *told_ = {codes, 0};
+    *told_ = {codes, 0, false};
   }
   SpawnCodes(const SpawnCodes&) = delete;
   SpawnCodes& operator=(const SpawnCodes&) = delete;
@@ -227,6 +228,35 @@ class SpawnCodes {
   int* codes_;
   abi::SpawnCodes* told_ = nullptr;
   abi::SpawnCodes outer_{};  ///< of a call in whose error handler the program spawns
+};
+
+/// For an error handler of the program, which may leave by longjmp: then end() is not called, so begin()
+/// leaves nothing to convert. The handler may spawn, too.
+class SpawnCodesOfHandler {
+ public:
+  /// Gives the program its codes, if the call that has failed has written them in the program's array.
+  void begin() {
+    told_ = abi::spawn_codes();
+    if (told_ == nullptr) return;
+    before_ = *told_;
+    *told_ = {nullptr, 0, false};
+    convert(program_code);
+  }
+  /// The handler has returned: tools below the facade see the standard's codes.
+  void end() const {
+    if (told_ == nullptr) return;
+    convert(standard_code);
+    *told_ = before_;
+  }
+
+ private:
+  void convert(int (*to)(int)) const {
+    if (!before_.are_there) return;
+    int* const codes = const_cast<int*>(before_.codes);  // the program's, which SpawnCodes got as such
+    for (int i = 0; i < before_.count; ++i) codes[i] = to(codes[i]);
+  }
+  abi::SpawnCodes* told_ = nullptr;  ///< the calling thread's
+  abi::SpawnCodes before_{};         ///< of the call that has failed
 };
 
 /// The address that MPI_Buffer_detach and its kin give: `place` is that of a pointer.

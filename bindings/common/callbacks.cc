@@ -59,7 +59,10 @@ template <typename Handle, int kNumber>
 void handle_error(StandardOf<Handle>* handle, int* error_code, ...) {
   Handle own = program<Handle>(*handle);
   int code = program_code(*error_code);
+  SpawnCodesOfHandler spawn_codes;
+  spawn_codes.begin();
   error_pool<Handle>[kNumber](&own, &code);
+  spawn_codes.end();
   *error_code = standard_code(code);
 }
 

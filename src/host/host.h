@@ -142,6 +142,7 @@ CLUMP_HOST_API void start_joining(const Joining& joining);
 struct SpawnCodes {
   const int* codes;  ///< the array that the facade has passed on
   int count;         ///< so many codes were written; 0: none
+  bool are_there;    ///< in that array; false: in one of a tool, which copies them after the call
 };
 /// For the function of MPI that the calling thread is in. A tool between the facade and the MPI library may
 /// pass on another array, or spawn ranks of its own: the count is that of the facade's array or, if no call
