@@ -37,7 +37,8 @@ class Installer(unittest.TestCase):
 
     def tree(self, *words, code=0):
         env = {name: value for name, value in os.environ.items() if name != "DESTDIR"}
-        done = subprocess.run([sys.executable, "-B", TREE, *words], env={**env, "PATH": f"{self.folder}/tools:{env['PATH']}"}, capture_output=True, text=True, check=False)
+        env["PATH"] = f"{self.folder}/tools:{env['PATH']}"
+        done = subprocess.run([sys.executable, "-B", TREE, *words], env=env, capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, code, done)
         return done.stdout + done.stderr
 
@@ -102,6 +103,15 @@ class Installer(unittest.TestCase):
         (self.prefix / "bin/mpicc").mkdir()
         self.assertIn(f"{self.prefix}/bin/mpicc is a folder", self.install(code=1))
         self.assertFalse((self.prefix / MANIFEST).exists())
+
+    def test_folder_in_the_place_of_a_file_of_version_0_1(self):
+        self.install()
+        (self.prefix / CHECKSUMS).unlink()
+        (self.prefix / "lib/libmpi.so").unlink()
+        self.write(self.prefix / "lib/libmpi.so/mine", "mine")
+        self.version("bin/mpicc", text="two")
+        self.assertIn(f"left {self.prefix}/lib/libmpi.so: it was changed", self.install())
+        self.assertEqual(self.there(), {"bin/mpicc": "two", "lib/libmpi.so/mine": "mine"})
 
     def test_many_files_of_others(self):
         self.version("a", "b", "c", "d", text="ours")
