@@ -28,8 +28,8 @@ base::Status load(Library& library) {
     if (file = ::dlopen(name, RTLD_NOW | RTLD_LOCAL); file != nullptr) break;
   if (file == nullptr)
     return base::fail(MPI_ERR_OTHER,
-                      "graphs are placed by Scotch 7, which cannot be loaded here: install it (Debian: "
-                      "libscotch-7.0), or put its folder into LD_LIBRARY_PATH");
+                      "graphs are placed by Scotch 7, which cannot be loaded here: install it (Debian 12: "
+                      "libscotch-7.0, newer ones: libscotch-7.0c), or put its folder into LD_LIBRARY_PATH");
   const char* missing = nullptr;
   find(file, "SCOTCH_numSizeof", library.num_size, missing);
   find(file, "SCOTCH_memFree", library.free, missing);

@@ -61,6 +61,15 @@ class Dev(unittest.TestCase):
             self.assertTrue(line.endswith(" http://proxy.invalid:3128 http://two words.invalid localhost"), line)
         self.assertIn(" --no-install-recommends install build-essential", install)
 
+    def test_sudo_without_proxies(self):
+        """Where there is nothing to pass on, sudo is asked for apt-get itself."""
+        self.tool("dpkg-query", "echo 'installed nothing, '")
+        self.tool("id", "echo 1000")
+        self.tool("sudo", f'echo "$*" >>"{self.folder}/called"; exit 1')
+        self.tool("apt-get", "exit 1")
+        self.assertNotEqual(self.run_dev("setup").returncode, 0)
+        self.assertEqual((self.folder / "called").read_text(), "apt-get -q update\n")
+
     def test_what_is_missing_without_sudo(self):
         """It is named so that a shell takes it, and nothing is tried."""
         self.tool("dpkg-query", "echo 'installed nothing, '")
