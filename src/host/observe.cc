@@ -110,15 +110,17 @@ class Outsiders {
   /// How long to wait for the next look; nothing if there need not be one: all threads of the process sleep
   /// in MPI, so that others have to wake it.
   std::optional<std::chrono::milliseconds> pause() {
-    const bool in_mpi = all_threads_sleep_in_mpi();
-    // The last one outside may have ended, which tells nobody.
-    if (std::exchange(were_in_mpi_, in_mpi) != in_mpi && in_mpi) return kSoon;
-    if (in_mpi) return {};
+    if (all_threads_sleep_in_mpi()) {
+      if (has_looked_) return {};
+      return kSoon;  // the last one outside may have ended, which tells nobody
+    }
+    has_looked_ = false;
     return pause_;
   }
   /// The pause is over. Whether nobody will go on any more.
   bool look() {
-    if (!is_alone() && all_threads_sleep_in_mpi()) return true;
+    has_looked_ = all_threads_sleep_in_mpi();
+    if (!is_alone() && has_looked_) return true;
     const std::uint64_t wakes = state().wakes.load(std::memory_order_relaxed);
     const bool is_quiet = std::exchange(wakes_, wakes) == wakes;
     if (is_quiet && tasks.are_still(kStill)) return true;
@@ -130,7 +132,7 @@ class Outsiders {
  private:
   std::chrono::milliseconds pause_ = first_pause();
   std::uint64_t wakes_ = 0;
-  bool were_in_mpi_ = false;
+  bool has_looked_ = false;  ///< since all threads sleep in MPI
 };
 
 bool is_done() { return state().done.load(std::memory_order_acquire); }
@@ -174,8 +176,8 @@ void tell_that_outsiders_sleep() {
   std::uint64_t sent = 0, taken = 0;
   if (is_alone() && observed.network_rests(sent, taken))
     all_sleep.store(true, std::memory_order_relaxed);
-  else if (!is_alone())
-    tell_whether_it_rests();
+  else if (!is_alone() && !tell_whether_it_rests())
+    may_rest.store(true, std::memory_order_release);
 }
 
 /// Until somebody calls the observer, or for so long. False if nobody has.
@@ -275,6 +277,8 @@ ThreadTimes times_of_threads(int rank) {
   if (!are_all) return {time_of_process(), time_of_process(), nullptr};
   ThreadTimes times;
   for (int i = 0; i < count; ++i) times.but_fiber += time_of_thread(numbers[static_cast<std::size_t>(i)]);
+  // After the list: a thread that ends meanwhile counts twice rather than not at all.
+  times.but_fiber += image::signals::time_of_ended_threads(identity);
   times.fiber = image::signals::fiber_of(identity);
   // A fiber runs on whatever worker thread: if the rank has other threads as well, all workers count.
   times.all = count > 0 && times.fiber != nullptr ? time_of_process() : times.but_fiber;

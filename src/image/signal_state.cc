@@ -357,6 +357,12 @@ int kernel_threads_of(const fiber::Identity& rank, std::span<pid_t> numbers) noe
   return static_cast<int>(count);
 }
 
+std::chrono::nanoseconds time_of_ended_threads(const fiber::Identity& rank) noexcept {
+  if (!is_on()) return {};
+  const Guard guard;
+  return state_of(rank).ended_threads;
+}
+
 const fiber::Fiber* fiber_of(const fiber::Identity& rank) noexcept {
   if (!is_on()) return nullptr;
   const Guard guard;

@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <span>
@@ -121,6 +122,9 @@ bool take_fault(int number, siginfo_t* info, void* context, bool overflow);
 /// there is room for; how many. Negative: this is a plain process, all threads of which may be the rank's.
 /// Any thread of no rank.
 int kernel_threads_of(const fiber::Identity& rank, std::span<pid_t> numbers) noexcept;
+
+/// The processor time of the rank's threads that have ended; 0 in a plain process. Any thread of no rank.
+std::chrono::nanoseconds time_of_ended_threads(const fiber::Identity& rank) noexcept;
 
 /// The fiber that is the rank's main thread; null: there is none. Any thread of no rank.
 const fiber::Fiber* fiber_of(const fiber::Identity& rank) noexcept;

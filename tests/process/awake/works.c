@@ -99,6 +99,27 @@ static void wait_in_main(void) {
   pthread_join(thread, NULL);
 }
 
+/// The main thread waits in MPI while another one leaves the work to threads that each end soon.
+static void* compute_shortly(void* unused) {
+  compute(0.004);
+  return unused;
+}
+static void* manage(void* unused) {
+  for (const double end = now() + kSlow / 1000.0; now() < end;) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, compute_shortly, NULL);
+    pthread_join(thread, NULL);
+  }
+  MPI_Send(NULL, 0, MPI_BYTE, 0, 7, MPI_COMM_SELF);
+  return unused;
+}
+static void wait_for_short_threads(void) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, manage, NULL);
+  receive(NULL);
+  pthread_join(thread, NULL);
+}
+
 // A pool of threads, as OpenMP has one: they sleep until there is work, and the main thread waits in MPI
 // until one of them has done it.
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -180,6 +201,7 @@ static const struct Work {
     {"main_waits", NULL, wait_in_main, 0},
     {"thread_waits_beside_tests", NULL, wait_in_thread, 1},
     {"main_waits_beside_tests", NULL, wait_in_main, 1},
+    {"short_threads", NULL, wait_for_short_threads, 0},
     {"pool_beside_tests", NULL, wait_for_pool, 1},
     {"generalized_beside_tests", NULL, wait_for_generalized, 1},
 };
