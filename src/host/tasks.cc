@@ -159,7 +159,6 @@ bool Tasks::are_still(std::chrono::milliseconds least) {
   if (__tsan_init != nullptr) return false;
   const auto time = std::chrono::steady_clock::now();
   if (!last_.empty() && time - looked_ < least) return false;
-  now_.clear();
   const bool all_sleep = look();
   if (all_sleep && !now_.empty() && now_ == last_) return true;
   if (all_sleep)

@@ -49,20 +49,13 @@ constexpr int kMostOfCaller = 10;
 /// While one lives, no handler runs that might need the list.
 class ListHeld {
  public:
-  ListHeld() : before_(signals::block_all()) {
-    list_lock.lock();
-    show_order();
-  }
-  ~ListHeld() {
-    show_order();
-    list_lock.unlock();
-    signals::set_kernel_mask(before_);
-  }
+  ListHeld() : held_(list_lock) { show_order(); }
+  ~ListHeld() { show_order(); }
   ListHeld(const ListHeld&) = delete;
   ListHeld& operator=(const ListHeld&) = delete;
 
  private:
-  signals::Set before_;
+  HeldForProcess<base::ShortMutex> held_;
 };
 
 }  // namespace

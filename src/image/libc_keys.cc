@@ -10,7 +10,6 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
-#include <mutex>
 #include <new>
 #include <utility>
 

@@ -42,8 +42,10 @@ FILE* lock_next(Streams which, const std::vector<FILE*>& done, bool& is_busy) {
 /// Notes a stream that the program has opened. `caller`: the return address of its call.
 FILE* keep(FILE* stream, const void* caller) {
   if (!captured()) return stream;
-  owners::note_that_caller_has_streams();
-  if (image_at(caller) != nullptr) owners::note_stream_of_caller(stream);
+  if (image_at(caller) != nullptr)
+    owners::note_stream_of_caller(stream);
+  else
+    owners::note_that_caller_has_streams();
   return stream;
 }
 

@@ -12,18 +12,14 @@ setUpModule = cluster.skip_without_hosts
 
 
 class Readers(cluster.Case):
-    def begin(self, *words, **streams):
-        job = subprocess.Popen(mpiexec(*words), stdin=subprocess.DEVNULL, **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams})
+    def begin(self, *words):
+        job = subprocess.Popen(mpiexec(*words), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(self.clean, job)
         return job
 
     def clean(self, job):
-        if job.poll() is None:
-            job.kill()
-        job.wait()
-        for stream in (job.stdout, job.stderr):
-            if stream:
-                stream.close()
+        job.kill()
+        job.communicate()
 
     def test_a_signal_while_the_last_output_is_written(self):
         """All ranks have ended, and the reader takes nothing."""

@@ -11,6 +11,7 @@ from, its configuration is there only while a command runs, and logs do not name
 import argparse
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -135,7 +136,7 @@ class System:
         list_file = self.root / HOME[1:] / "list"
         if self.enter(f"cd {HOME}/clump && ./dev setup --cluster --list >{HOME}/list", log, USER) != 0:
             die(f"./dev setup --list failed: {log}")
-        packages = " ".join([*list_file.read_text(encoding="utf-8").split(), *extra])
+        packages = shlex.join([*list_file.read_text(encoding="utf-8").split(), *extra])
         if packages and self.enter(f"apt-get -q update && apt-get -q -y --no-install-recommends install {packages}", log) != 0:
             die(f"{self.release}: the packages cannot be installed: {log}")
 
