@@ -274,10 +274,13 @@ ThreadTimes times_of_threads(int rank) {
   const fiber::Identity& identity = host().rank(rank).identity;
   const int count = image::signals::kernel_threads_of(identity, numbers);
   const bool are_all = count >= 0 && count < static_cast<int>(numbers.size());
-  if (!are_all) return {time_of_process(), time_of_process(), nullptr};
+  // Those that have ended come after the living: who ends meanwhile counts twice rather than not at all.
+  if (!are_all) {
+    const std::chrono::nanoseconds all = time_of_process() + image::signals::time_of_ended_threads(identity);
+    return {all, all, nullptr};
+  }
   ThreadTimes times;
   for (int i = 0; i < count; ++i) times.but_fiber += time_of_thread(numbers[static_cast<std::size_t>(i)]);
-  // After the list: a thread that ends meanwhile counts twice rather than not at all.
   times.but_fiber += image::signals::time_of_ended_threads(identity);
   times.fiber = image::signals::fiber_of(identity);
   // A fiber runs on whatever worker thread: if the rank has other threads as well, all workers count.

@@ -73,12 +73,6 @@ int notified_process_of(std::string_view queue) {
   return process;
 }
 
-std::int64_t run_and_delay_of(std::string_view schedstat) {
-  if (schedstat.empty()) return 0;
-  const std::uint64_t run = next_number(schedstat), delay = next_number(schedstat);
-  return static_cast<std::int64_t>(run + delay);
-}
-
 bool is_zombie(std::string_view stat) {
   // The name, in brackets, may have any characters.
   const std::size_t at = stat.rfind(')');

@@ -31,10 +31,6 @@ int notification_wait_of(std::string_view call);
 /// notified of the next message; 0: none; -1: it does not tell.
 int notified_process_of(std::string_view queue);
 
-/// Nanoseconds that a thread has run, or could have run and had no core. `schedstat`:
-/// /proc/self/task/N/schedstat; 0 if it does not tell.
-std::int64_t run_and_delay_of(std::string_view schedstat);
-
 /// `stat`: /proc/N/stat. Whether that process has ended, and nobody has waited for it yet.
 bool is_zombie(std::string_view stat);
 

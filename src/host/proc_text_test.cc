@@ -86,11 +86,6 @@ TEST(NotifiedProcessOf, IsWhatTheQueueTells) {
   EXPECT_EQ(notified_process_of(""), -1);
 }
 
-TEST(RunAndDelayOf, IsTheSumOfBoth) {
-  EXPECT_EQ(run_and_delay_of("1000 234 5\n"), 1234);
-  EXPECT_EQ(run_and_delay_of(""), 0);
-}
-
 TEST(IsZombie, KnowsWhoHasEnded) {
   EXPECT_TRUE(is_zombie("12 (a) Z 1 12"));
   EXPECT_TRUE(is_zombie("12 (x) S (y) Z 1 12"));

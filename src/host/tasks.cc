@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/core_time.h"
 #include "base/process.h"
 #include "fiber/fiber.h"
 #include "fiber/monitor.h"
@@ -81,9 +82,9 @@ void for_each_other_thread(Function function) {
 
 std::chrono::nanoseconds time_of_thread(pid_t thread) {
   std::array<char, 64> path{};
-  std::array<char, 128> room{};
   std::snprintf(path.data(), path.size(), "/proc/self/task/%d/schedstat", thread);
-  return std::chrono::nanoseconds(run_and_delay_of(read_proc_file(path.data(), room.data(), room.size())));
+  const std::optional<base::CoreTime> time = base::read_core_time(path.data());
+  return time ? time->run + time->delay : std::chrono::nanoseconds();
 }
 
 std::chrono::nanoseconds time_of_all_threads() {

@@ -7,8 +7,10 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <utility>
 
+#include "base/core_time.h"
 #include "base/mutex.h"
 #include "base/process.h"
 #include "fiber/interrupt.h"
@@ -284,7 +286,23 @@ void begin_main_thread() {
   set_blocked(own, own.blocked.load(std::memory_order_relaxed));
 }
 
+namespace {
+
+/// Whether time_of_ended_threads() has been called: only then a thread asks the kernel for its time.
+std::atomic<bool> counts_ended_threads{false};
+
+/// By the thread that ends, also in a plain process.
+void count_as_ended() noexcept {
+  const fiber::Identity* const rank = fiber::identity();
+  if (rank == nullptr || !counts_ended_threads.load(std::memory_order_relaxed)) return;
+  if (const std::optional<base::CoreTime> time = base::read_core_time())
+    state_of(*rank).ended.fetch_add((time->run + time->delay).count(), std::memory_order_relaxed);
+}
+
+}  // namespace
+
 void end_thread() noexcept {
+  count_as_ended();
   if (own.rank == nullptr) return;
   const std::chrono::nanoseconds used = time_of(own);
   const Guard guard;
@@ -358,9 +376,8 @@ int kernel_threads_of(const fiber::Identity& rank, std::span<pid_t> numbers) noe
 }
 
 std::chrono::nanoseconds time_of_ended_threads(const fiber::Identity& rank) noexcept {
-  if (!is_on()) return {};
-  const Guard guard;
-  return state_of(rank).ended_threads;
+  counts_ended_threads.store(true, std::memory_order_relaxed);
+  return std::chrono::nanoseconds(state_of(rank).ended.load(std::memory_order_relaxed));
 }
 
 const fiber::Fiber* fiber_of(const fiber::Identity& rank) noexcept {

@@ -158,8 +158,10 @@ class Spew(tool.Case):
 
     def test_one_that_goes_while_another_stands_still(self):
         """stderr is full, and its reader takes nothing: the job ends as soon as stdout cannot be written."""
-        script = "yes | head -c 900000 >&2; echo full; exec yes"
-        with subprocess.Popen([str(tool.BIN / "mpiexec"), "--ranks", "processes", "-n", "2", "sh", "-c", script], stdin=subprocess.DEVNULL,
+        # Rank 1 writes to stderr only after rank 0 has: else both might stop there.
+        script = ('[ "$PMI_RANK" = 0 ] || { while [ ! -e "$0" ]; do sleep 0.01; done; exec yes >&2; }; '
+                  'yes | head -c 900000 >&2; : >"$0"; echo full; exec yes')  # fmt: skip
+        with subprocess.Popen([str(tool.BIN / "mpiexec"), "--ranks", "processes", "-n", "2", "sh", "-c", script, str(self.folder / "full")], stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE) as job:  # fmt: skip
             self.addCleanup(job.kill)
             self.assertEqual(job.stdout.readline(), b"full\n")
