@@ -30,12 +30,14 @@ constexpr int kLookForOthers = 50, kLookForStops = 5;
 /// Children for which one poll() can wait without memory from the heap, which is not for signal handlers.
 constexpr std::size_t kMostPolled = 64;
 
-/// Which of its children the caller means: one, those of a process group, or (both 0) all.
+/// Which of its children the caller means: one, those of a process group, or all. A group that has been made
+/// outside of the PID namespace has the number 0.
 struct Wanted {
-  pid_t process = 0;
-  pid_t group = 0;
+  static constexpr pid_t kAnyGroup = -1;
+  pid_t process = 0;  ///< 0: several
+  pid_t group = kAnyGroup;
 
-  bool includes(pid_t child) const { return group == 0 || getpgid(child) == group; }
+  bool includes(pid_t child) const { return group == kAnyGroup || getpgid(child) == group; }
 };
 
 /// P_PIDFD, which older headers do not have.
@@ -254,7 +256,8 @@ pid_t wait_by_number(pid_t process, int* status, int options, rusage* usage) {
     return -1;
   }
   options &= ~__WNOTHREAD;  // a rank's thread of control is run by several kernel threads
-  Wanted wanted{.process = process > 0 ? process : 0, .group = process < -1 ? -process : 0};
+  Wanted wanted{.process = process > 0 ? process : 0};
+  if (process < -1) wanted.group = -process;
   if (process == 0) wanted.group = getpgrp();
   ByWait4 question(status, usage);
   switch (answer(wanted, options, options & (WUNTRACED | WCONTINUED), question)) {

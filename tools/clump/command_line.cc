@@ -63,9 +63,8 @@ void CommandLine::add_tuning() {
   tuning->add_option("--modes", how.modes, "fibers, processes, or both, which is the default")
       ->delimiter(',')
       ->check(CLI::IsMember({"fibers", "processes"}));
-  tuning->add_option("--seconds", how.seconds, "how long to measure altogether")
-      ->check(CLI::Range(0.1, 86400.0))
-      ->capture_default_str();
+  tuning->add_option("--seconds", how.seconds, "how long to measure altogether (default: 120)")
+      ->check(CLI::Range(0.1, 86400.0));
   tuning->add_option("--output", how.output,
                      "the file for the rules (default: where mpiexec looks, ~/.config/clump/collectives)");
   tuning->add_flag("--dry-run", how.dry_run, "measure nothing, say what would be measured");

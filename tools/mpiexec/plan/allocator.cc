@@ -77,8 +77,8 @@ base::Status find_allocator(const std::string& word, const std::string& library_
     library = tools::own_library("libclump_malloc.so");
     if (library.empty())
       return base::fail(MPI_ERR_ARG,
-                        "--malloc mimalloc: this Clump was built without it (libmimalloc-dev was not "
-                        "installed); give the path of a library instead");
+                        "--malloc mimalloc: this Clump was built without it, as libmimalloc-dev was not "
+                        "installed, or is one of the versions 3.0 to 3.5; give the path of a library instead");
     return {};
   }
   const auto known =
