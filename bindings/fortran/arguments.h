@@ -1,11 +1,11 @@
 // Arguments of generated functions that are neither handles, strings nor buffers.
 #pragma once
 
+#include "characters.h"
 #include "entry.h"
 #include "handles.h"
 #include "scratch.h"
 #include "sentinels.h"
-#include "strings.h"
 
 namespace clump::fortran {
 

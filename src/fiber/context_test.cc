@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cfenv>
 #include <csignal>
+#include <cstdlib>
 #include <functional>
 #include <numeric>
 #include <stdexcept>

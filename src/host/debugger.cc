@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -13,8 +14,8 @@
 #include "fiber/facts.h"
 #include "fiber/fiber.h"
 #include "host/host.h"
-#include "image/facts.h"
 #include "host/state.h"
+#include "image/facts.h"
 
 // Of classes that are not of standard layout, too, GCC knows where the members lie.
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"

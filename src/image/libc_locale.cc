@@ -7,6 +7,7 @@
 #include <libintl.h>
 #include <locale.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <bit>
 #include <chrono>
 #include <cstdlib>
