@@ -71,8 +71,9 @@ class Failure(tool.Case):
         self.assert_says(run("return"), 2, "-initial-errhandler return: that is no error handler; there are mpi_errors_are_fatal, ")
 
     def test_the_first_frame_is_the_programs(self):
-        for way, code, inside in (("segv", 139, ""), ("abort", 134, ""), ("strlen", 139, r"  in \w*strlen\w*, called by\n"),
-                                  ("send-null", 139, r"  in MPI_Send, called by\n"), ("mpi-abort", 7, ""), ("bad-rank", 6, ""), ("exit", 5, ""), ("call-null", 139, "")):
+        of_libc = r"(?:  in \w*strlen\w*, called by\n)?"  # where the C library's own symbols are installed
+        for way, code, inside in (("segv", 139, ""), ("abort", 134, ""), ("strlen", 139, of_libc), ("send-null", 139, r"  in MPI_Send, called by\n"),
+                                  ("mpi-abort", 7, ""), ("bad-rank", 6, ""), ("exit", 5, ""), ("call-null", 139, "")):
             with self.subTest(way=way):
                 result = fail(way, 1)
                 self.assertEqual(result.code, code)
