@@ -16,11 +16,9 @@ namespace clump::kept {
 /// All of them are this large, so that one fits for another. What is not touched takes no memory.
 inline constexpr std::size_t kLeast = std::size_t{16} << 20, kMost = std::size_t{32} << 20;
 
-/// A block that has a segment (mimalloc 2), or slices (mimalloc 3), to itself lies at a certain distance from a
-/// multiple of this.
-inline constexpr std::uintptr_t kSegment = MI_MALLOC_VERSION < 300 || (MI_MALLOC_VERSION / 10000) == 2
-                                               ? std::size_t{32} << 20
-                                               : std::size_t{64} << 10;
+/// mimalloc's segments begin at multiples of this, and a block that has one to itself lies at a certain
+/// distance from there.
+inline constexpr std::uintptr_t kSegment = std::size_t{32} << 20;
 inline constinit std::atomic<std::uintptr_t> place{0};
 
 struct Blocks {

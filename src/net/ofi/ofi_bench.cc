@@ -4,6 +4,7 @@
 //
 //   ofi_bench [ADDRESS]      default 127.0.0.1; CLUMP_OFI_PROVIDER chooses a provider
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>

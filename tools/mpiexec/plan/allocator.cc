@@ -78,7 +78,7 @@ base::Status find_allocator(const std::string& word, const std::string& library_
     if (library.empty())
       return base::fail(MPI_ERR_ARG,
                         "--malloc mimalloc: this Clump was built without it, as libmimalloc-dev was not "
-                        "installed, or is one of the versions 3.0 to 3.5; give the path of a library instead");
+                        "installed, or is mimalloc 3; give the path of a library instead");
     return {};
   }
   const auto known =
