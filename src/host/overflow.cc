@@ -3,13 +3,16 @@
 // in trouble pays for that.
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
 
+#include "base/process.h"
 #include "host/mappings.h"
 #include "host/stack_need.h"
 #include "host/stacks.h"
@@ -28,9 +31,30 @@ bool find_mapping(std::uintptr_t address, Mapping& found, Mapping& before) {
   return false;
 }
 
+/// Whether the kernel reads the byte at `address`, or would not read for us at all.
+bool is_readable(std::uintptr_t address) {
+  char byte = 0;
+  const iovec here{&byte, 1};
+  const iovec there{reinterpret_cast<void*>(address), 1};
+  return ::syscall(SYS_process_vm_readv, base::process_id(), &here, 1, &there, 1, 0) == 1 || errno != EFAULT;
+}
+
 bool can_be_touched(std::uintptr_t address) {
   Mapping found, before;
-  return find_mapping(address, found, before) && found.accessible;
+  return find_mapping(address, found, before) && found.accessible && is_readable(address);
+}
+
+/// Where the guard at the lower end of `stack`, a thread's, ends. The C library's guard is a mapping of its
+/// own up to 2.41, and part of the stack's (MADV_GUARD_INSTALL) from 2.42 on. `inside`: an address above it.
+std::uintptr_t end_of_guard(const Mapping& stack, std::uintptr_t inside) {
+  if (is_readable(stack.begin)) return stack.begin;
+  constexpr std::uintptr_t kPage = 4096;
+  std::uintptr_t guard = stack.begin, above = inside - inside % kPage;
+  while (above - guard > kPage) {
+    const std::uintptr_t middle = guard + (above - guard) / 2 / kPage * kPage;
+    (is_readable(middle) ? above : guard) = middle;
+  }
+  return above;
 }
 
 std::size_t main_stack_limit() {
@@ -61,6 +85,7 @@ bool find_stack(const HostedRank* rank, FoundStack& stack) {
     stack.bytes = limit < room ? limit : stack.bytes;
   } else {
     if (before.end == mine.begin && !before.accessible) stack.guard = before.begin;
+    stack.bottom = end_of_guard(mine, thread);
     stack_t signals{};  // lies at the top of the stack: image/thread_stack.h
     const bool is_ours = ::sigaltstack(nullptr, &signals) == 0 &&
                          reinterpret_cast<std::uintptr_t>(signals.ss_sp) >= mine.begin &&

@@ -7,7 +7,10 @@
 static int rank, wrong;
 
 static void check_next(const char* what, const char* entry, const char** end) {
-  if (*end != NULL && entry != *end) {
+  static const char* before;
+  const int again = entry == before;  // the last one may be there twice, so that the vector stays aligned
+  before = entry;
+  if (*end != NULL && entry != *end && !again) {
     ++wrong;
     printf("rank %d: %s does not follow what is before it\n", rank, what);
   }

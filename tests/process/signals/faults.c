@@ -12,7 +12,7 @@
 static sigjmp_buf place;
 static volatile sig_atomic_t faults, code;
 static void* volatile address;
-static char* page;
+static volatile char* page;
 static char signal_stack[1 << 16];
 static volatile sig_atomic_t on_signal_stack;
 
@@ -29,7 +29,7 @@ static void mend(int number, siginfo_t* info, void* context) {
   (void)number;
   (void)context;
   faults++;
-  if ((char*)info->si_addr == page) mprotect(page, 4096, PROT_READ | PROT_WRITE);
+  if ((char*)info->si_addr == page) mprotect((void*)page, 4096, PROT_READ | PROT_WRITE);
 }
 static int __attribute__((noinline)) use_up(volatile char* before) {
   volatile char frame[1 << 16];
