@@ -8,11 +8,12 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <memory>
 #include <string_view>
 #include <utility>
 
-#include "base/core_time.h"
+#include "base/core_delay.h"
 #include "base/process.h"
 #include "fiber/fiber.h"
 #include "fiber/monitor.h"
@@ -69,6 +70,20 @@ bool waits_for_notification(std::string_view call, bool anything) {
   return socket >= 0 && (anything || !notification_may_come(socket));
 }
 
+/// 0: there is no such clock.
+std::chrono::nanoseconds read_clock(clockid_t clock) {
+  timespec time{};
+  if (::clock_gettime(clock, &time) != 0) return {};
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+/// How long a thread of this process could have run and had no core; 0: the kernel does not tell.
+std::chrono::nanoseconds delay_of(pid_t thread) {
+  std::array<char, 64> path{};
+  std::snprintf(path.data(), path.size(), "/proc/self/task/%d/schedstat", thread);
+  return base::read_core_delay(path.data()).value_or(std::chrono::nanoseconds());
+}
+
 template <typename Function>
 void for_each_other_thread(Function function) {
   const std::unique_ptr<DIR, int (*)(DIR*)> all(::opendir("/proc/self/task"), &::closedir);
@@ -81,17 +96,16 @@ void for_each_other_thread(Function function) {
 }  // namespace
 
 std::chrono::nanoseconds time_of_thread(pid_t thread) {
-  std::array<char, 64> path{};
-  std::snprintf(path.data(), path.size(), "/proc/self/task/%d/schedstat", thread);
-  const std::optional<base::CoreTime> time = base::read_core_time(path.data());
-  return time ? time->run + time->delay : std::chrono::nanoseconds();
+  // As pthread_getcpuclockid() makes it, but by the number.
+  return read_clock(static_cast<clockid_t>(~static_cast<unsigned>(thread) << 3 | 6)) + delay_of(thread);
 }
 
 std::chrono::nanoseconds time_of_all_threads() {
-  std::chrono::nanoseconds sum{};
   const pid_t monitor = fiber::monitor::thread();
+  std::chrono::nanoseconds sum = read_clock(CLOCK_PROCESS_CPUTIME_ID) - read_clock(CLOCK_THREAD_CPUTIME_ID);
+  if (monitor != 0) sum -= time_of_thread(monitor) - delay_of(monitor);
   for_each_other_thread([&](pid_t thread) {
-    if (thread != monitor) sum += time_of_thread(thread);
+    if (thread != monitor) sum += delay_of(thread);
   });
   return sum;
 }

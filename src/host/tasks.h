@@ -14,10 +14,10 @@
 
 namespace clump::host {
 
-/// How long a thread of this process has run, or could have run and had no core. 0: it has ended, or the
-/// kernel does not tell.
+/// How long a thread of this process has run, or could have run and had no core. 0: it has ended.
 std::chrono::nanoseconds time_of_thread(pid_t thread);
-/// The same for all threads that live, but the caller and the monitor of fibers.
+/// The same for all threads but the caller and the monitor of fibers; of threads that have ended, only how
+/// long they had run.
 std::chrono::nanoseconds time_of_all_threads();
 
 /// Looks at all threads of the process, as /proc/self/task shows them. Owned by the observer, which is left

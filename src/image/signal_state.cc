@@ -10,7 +10,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/core_time.h"
+#include "base/core_delay.h"
 #include "base/mutex.h"
 #include "base/process.h"
 #include "fiber/interrupt.h"
@@ -295,8 +295,10 @@ std::atomic<bool> counts_ended_threads{false};
 void count_as_ended() noexcept {
   const fiber::Identity* const rank = fiber::identity();
   if (rank == nullptr || !counts_ended_threads.load(std::memory_order_relaxed)) return;
-  if (const std::optional<base::CoreTime> time = base::read_core_time())
-    state_of(*rank).ended.fetch_add((time->run + time->delay).count(), std::memory_order_relaxed);
+  const Set before = block_all();  // a handler might end the thread here
+  if (const std::optional<std::chrono::nanoseconds> delay = base::read_core_delay())
+    state_of(*rank).ended_delay.fetch_add(delay->count(), std::memory_order_relaxed);
+  set_kernel_mask(before);
 }
 
 }  // namespace
@@ -377,7 +379,11 @@ int kernel_threads_of(const fiber::Identity& rank, std::span<pid_t> numbers) noe
 
 std::chrono::nanoseconds time_of_ended_threads(const fiber::Identity& rank) noexcept {
   counts_ended_threads.store(true, std::memory_order_relaxed);
-  return std::chrono::nanoseconds(state_of(rank).ended.load(std::memory_order_relaxed));
+  const SignalState& state = state_of(rank);
+  const std::chrono::nanoseconds delay(state.ended_delay.load(std::memory_order_relaxed));
+  if (!is_on()) return delay;
+  const Guard guard;
+  return state.ended_threads + delay;
 }
 
 const fiber::Fiber* fiber_of(const fiber::Identity& rank) noexcept {

@@ -119,8 +119,9 @@ struct Table {
 /// The signal state in a rank's LibcState.
 struct SignalState {
   std::chrono::nanoseconds ended_threads{};  ///< the processor time of threads that have ended
-  /// Nanoseconds: time_of_ended_threads(). Each thread of the rank adds its own when it ends.
-  std::atomic<std::int64_t> ended{0};
+  /// Nanoseconds for which threads that have ended had wanted a core. Each adds its own, if
+  /// time_of_ended_threads() has been called.
+  std::atomic<std::int64_t> ended_delay{0};
   Table* table = nullptr;
   Thread* threads = nullptr;                  ///< the main thread is the last one
   pid_t successor = 0;                        ///< the process that has taken the rank's place; 0: none

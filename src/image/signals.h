@@ -123,8 +123,9 @@ bool take_fault(int number, siginfo_t* info, void* context, bool overflow);
 /// Any thread of no rank.
 int kernel_threads_of(const fiber::Identity& rank, std::span<pid_t> numbers) noexcept;
 
-/// How long the rank's threads had run, or could have run and had no core, that have ended since this
-/// function was first called for any rank. Any thread of no rank.
+/// How long the rank's threads that have ended had run (in a plain process that is not counted), and could
+/// have run and had no core, the latter since this function was first called for any rank. Any thread of no
+/// rank.
 std::chrono::nanoseconds time_of_ended_threads(const fiber::Identity& rank) noexcept;
 
 /// The fiber that is the rank's main thread; null: there is none. Any thread of no rank.

@@ -21,8 +21,12 @@ void run_then_end(void (*body)(void*), void (*end)(void*), void* argument) {
   }
   __pthread_register_cancel(&place);
   body(argument);
+  // With PTHREAD_CANCEL_ASYNCHRONOUS the thread might be cancelled anywhere in `end`.
+  int cancellation = PTHREAD_CANCEL_ENABLE;
+  ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
   __pthread_unregister_cancel(&place);
   end(argument);
+  ::pthread_setcancelstate(cancellation, nullptr);
 }
 
 }  // namespace clump::image

@@ -6,15 +6,15 @@
 #include <optional>
 #include <utility>
 
-#include "base/core_time.h"
+#include "base/core_delay.h"
 
 namespace clump::record {
 
 std::uint64_t CoreDelay::look(bool& is_told) {
-  const std::optional<base::CoreTime> time = base::read_core_time();
+  const std::optional<std::chrono::nanoseconds> time = base::read_core_delay();
   is_told = time.has_value();
   if (!is_told) return 0;
-  const auto now = static_cast<std::uint64_t>(time->delay.count());
+  const auto now = static_cast<std::uint64_t>(time->count());
   const long thread = ::syscall(SYS_gettid);
   const bool same = std::exchange(thread_, thread) == thread;
   const std::uint64_t before = std::exchange(nanoseconds_, now);

@@ -4,6 +4,8 @@
 #include <mpi.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,6 +122,49 @@ static void wait_for_short_threads(void) {
   pthread_join(thread, NULL);
 }
 
+/// The same with threads that the kernel's clock never meets, as they end before it ticks.
+static void* compute_briefly(void* unused) {
+  static volatile double sum;
+  for (const double end = now() + 0.0015; now() < end;) sum += 1;
+  return unused;
+}
+static void* manage_brief(void* unused) {
+  const struct timespec rest = {0, 10000000};
+  for (const double end = now() + kSlow / 1000.0; now() < end; nanosleep(&rest, NULL)) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, compute_briefly, NULL);
+    pthread_join(thread, NULL);
+  }
+  MPI_Send(NULL, 0, MPI_BYTE, 0, 7, MPI_COMM_SELF);
+  return unused;
+}
+static void wait_for_brief_threads(void) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, manage_brief, NULL);
+  receive(NULL);
+  pthread_join(thread, NULL);
+}
+
+/// The work is done by functions of a timer, for which the C library makes a thread each.
+static atomic_int ticks;
+static void tick(union sigval unused) {
+  (void)unused;
+  compute_shortly(NULL);
+  if (atomic_fetch_add(&ticks, 1) == kSlow / 25) MPI_Send(NULL, 0, MPI_BYTE, 0, 7, MPI_COMM_SELF);
+}
+static void wait_for_timer(void) {
+  timer_t timer;
+  struct sigevent how;
+  memset(&how, 0, sizeof how);
+  how.sigev_notify = SIGEV_THREAD;
+  how.sigev_notify_function = tick;
+  const struct itimerspec each = {{0, 25000000}, {0, 25000000}};
+  timer_create(CLOCK_MONOTONIC, &how, &timer);
+  timer_settime(timer, 0, &each, NULL);
+  receive(NULL);
+  timer_delete(timer);
+}
+
 // A pool of threads, as OpenMP has one: they sleep until there is work, and the main thread waits in MPI
 // until one of them has done it.
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -202,6 +247,8 @@ static const struct Work {
     {"thread_waits_beside_tests", NULL, wait_in_thread, 1},
     {"main_waits_beside_tests", NULL, wait_in_main, 1},
     {"short_threads", NULL, wait_for_short_threads, 0},
+    {"brief_threads", NULL, wait_for_brief_threads, 0},
+    {"timer", NULL, wait_for_timer, 0},
     {"pool_beside_tests", NULL, wait_for_pool, 1},
     {"generalized_beside_tests", NULL, wait_for_generalized, 1},
 };

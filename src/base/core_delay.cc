@@ -1,4 +1,4 @@
-#include "base/core_time.h"
+#include "base/core_delay.h"
 
 #include <fcntl.h>
 #include <sys/syscall.h>
@@ -11,16 +11,16 @@
 
 namespace clump::base {
 
-std::optional<CoreTime> core_time_of(std::string_view schedstat) noexcept {
+std::optional<std::chrono::nanoseconds> core_delay_of(std::string_view schedstat) noexcept {
   const char* const end = schedstat.data() + schedstat.size();
   long long run = 0, delay = 0;
   const auto first = std::from_chars(schedstat.data(), end, run);
   if (first.ec != std::errc() || first.ptr == end || *first.ptr != ' ') return {};
   if (std::from_chars(first.ptr + 1, end, delay).ec != std::errc()) return {};
-  return CoreTime{std::chrono::nanoseconds(run), std::chrono::nanoseconds(delay)};
+  return std::chrono::nanoseconds(delay);
 }
 
-std::optional<CoreTime> read_core_time(const char* path) noexcept {
+std::optional<std::chrono::nanoseconds> read_core_delay(const char* path) noexcept {
   const int users_errno = errno;
   std::array<char, 96> text{};
   long length = -1;
@@ -30,7 +30,7 @@ std::optional<CoreTime> read_core_time(const char* path) noexcept {
     ::syscall(SYS_close, file);
   }
   errno = users_errno;
-  return core_time_of({text.data(), length > 0 ? static_cast<std::size_t>(length) : 0});
+  return core_delay_of({text.data(), length > 0 ? static_cast<std::size_t>(length) : 0});
 }
 
 }  // namespace clump::base
