@@ -231,10 +231,10 @@ def functions_page() -> str:
         by_chapter[entries[name].chapter][0 if entries[name].has_body else 1].extend(form.name for form in function.forms)
     count = {chapter: (len(have), len(have) + len(lack)) for chapter, (have, lack) in by_chapter.items()}
     have, every = (sum(column) for column in zip(*count.values()))
+    others = "" if have == every else "The others can be called, and fail with `MPI_ERR_UNSUPPORTED_OPERATION` and a message that names them. "
     lines = ["# Functions", "", NOTE,
-             f"{have} of the {every} functions of the C interface of MPI-5.0 work, each with its `PMPI_` twin. The others can be called, and "
-             "fail with `MPI_ERR_UNSUPPORTED_OPERATION` and a message that names them. `MPI_X(_c)` stands for `MPI_X` and for `MPI_X_c`, its form "
-             "with large counts. `clump info --coverage` prints the same.",
+             f"{have} of the {every} functions of the C interface of MPI-5.0 work, each with its `PMPI_` twin. {others}`MPI_X(_c)` stands for "
+             "`MPI_X` and for `MPI_X_c`, its form with large counts. `clump info --coverage` prints the same.",
              "", "| chapter | work | of |", "|---|---|---|"]
     lines += [f"| {titles[chapter]} | {some} | {total} |" for chapter, (some, total) in count.items()]
     for chapter, (works, lacks) in by_chapter.items():
