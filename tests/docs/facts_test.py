@@ -1,4 +1,4 @@
-"""Do pages and error texts tell of functions, commands and algorithms that there are? And has the root only files that a list names?"""
+"""Do pages and error texts tell of variables, functions, commands and algorithms that there are? And has the root only files that a list names?"""
 
 import re
 import subprocess
@@ -12,6 +12,7 @@ REFERENCE = DOCS / "reference"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md",
          *(page for page in sorted(DOCS.rglob("*.md")) if page.relative_to(DOCS).parts[0] not in ("experiments", "lab"))]
 SOURCES = {".cc", ".h", ".c", ".in", ".sh", ".py"}
+VARIABLE = r"\bCLUMP_[A-Z0-9_]*[A-Z0-9]\b"
 
 
 def files(*folders):
@@ -20,8 +21,36 @@ def files(*folders):
     return [ROOT / name for name in found.stdout.splitlines() if (ROOT / name).is_file()]
 
 
+def is_test(path):
+    return re.search(r"(_test|_bench)\.\w+$|^test_", path.name) is not None
+
+
 def name_of(path):
     return path.relative_to(ROOT).as_posix() if path.is_absolute() else str(path)
+
+
+def texts(sources):
+    """(file, name) of each variable that a string of a program tells of: the string has more than the name."""
+    for path, text in sources:
+        lines = "\n".join(line for line in text.splitlines() if "CLUMP_" in line)
+        for literal in re.findall(r'"((?:[^"\\\n]|\\.)*)"', lines.replace("\\n", " ")):
+            if re.search(r"[ ,;]", literal):
+                yield from ((path, name) for name in re.findall(VARIABLE, literal))
+
+
+def read_anywhere(sources):
+    """The variables that files look at, by the forms of C++, shell, Python and CMake; a constant for a name counts if it is used."""
+    whole = "\n".join(text for _, text in sources)
+    names = "\n".join(line for line in whole.splitlines() if "CLUMP_" in line)
+    constants = re.findall(rf'\b(k[A-Z]\w*)\s*(?:=|\{{)\s*"({VARIABLE})"', names)
+    unused = {name for constant, name in constants if len(re.findall(rf"{constant}\b", whole)) == 1}
+    forms = (rf'"({VARIABLE})"(?!\s*:)', rf"\$\{{?({VARIABLE})", rf"^\s*(?:#define|option|set)\W+({VARIABLE})", rf"^clump_wrapper\(.*({VARIABLE})")
+    return {name for form in forms for name in re.findall(form, names, re.MULTILINE)} - unused
+
+
+def control_variables(page):
+    """Those whose names are made of a control variable's, as `clump info --cvars` has them."""
+    return set(re.findall(VARIABLE, page[page.index("## Control variables"):page.index("## What a rank is told")]))
 
 
 def working_functions(page):
@@ -57,6 +86,34 @@ def changed_without_word(records):
 def expanded(text):
     """ "030 and 032 to 034" as three-digit numbers."""
     return {f"{n:03}" for first, last in re.findall(r"(\d{3})(?: to (\d{3}))?", text) for n in range(int(first), int(last or first) + 1)}
+
+
+class Variables(unittest.TestCase):
+    products = [(path, path.read_text(errors="replace")) for path in files("src", "tools", "bindings")
+                if (path.suffix in SOURCES or path.name == "CMakeLists.txt") and not is_test(path)]
+    helpers = [(path, path.read_text(errors="replace")) for path in files("tests", "bench", "lab", "cmake", "packaging", "gen", "dev", "CMakeLists.txt")
+               if path.suffix in {*SOURCES, ".txt", ".cmake", ""}]
+    controls = control_variables((REFERENCE / "variables.md").read_text())
+
+    def test_each_that_a_text_of_a_program_names_is_read(self):
+        told = list(texts(self.products))
+        self.assertGreater(len(told), 20)
+        read = read_anywhere(self.products) | self.controls
+        self.assertEqual([f"{name_of(path)}: {name}" for path, name in told if name not in read], [], "no program reads these variables")
+
+    def test_each_that_a_page_names_is_read(self):
+        read = self.controls | read_anywhere(self.products + self.helpers) | {f"CLUMP_LAB_{peer}" for peer in ("MPICH", "OPENMPI", "INTEL")}
+        for page in PAGES:
+            self.assertEqual(set(re.findall(VARIABLE, page.read_text())) - read, set(), f"{name_of(page)} names these, and nothing reads them")
+
+    def test_what_is_not_read_is_seen(self):
+        told = [("a.cc", 'fail("no network:\\nCLUMP_NETWORK chooses");\nfail("CLUMP_A={}: a number", a);')]
+        self.assertEqual([name for _, name in texts(told)], ["CLUMP_NETWORK", "CLUMP_A"])
+        self.assertEqual(read_anywhere(told), set())
+        self.assertEqual(read_anywhere([("a.h", 'const char* kNet = "CLUMP_NETWORK";')]), set())
+        self.assertEqual(read_anywhere([("a.h", 'const char* kNet = "CLUMP_NETWORK";'), ("a.cc", "variable(kNet)")]), {"CLUMP_NETWORK"})
+        self.assertEqual(read_anywhere([("a.cc", 'getenv("CLUMP_A")'), ("a.sh", "${CLUMP_B-} $CLUMP_C"), ("a.py", 'environ["CLUMP_D"]; run(env={"CLUMP_E": 1})')]),
+                         {"CLUMP_A", "CLUMP_B", "CLUMP_C", "CLUMP_D"})
 
 
 class Functions(unittest.TestCase):
