@@ -4,9 +4,8 @@
 usage: pages.py FILE...              writes the tables
        pages.py FILE... --check      fails where they are not what would be written
 
-Between `<!-- speed: written by bench/pages.py -->` and `<!-- speed: end -->` comes the short table of ROWS, for the README; between the same with
-`results` for `speed` all that was measured, with `imbalance` what docs/results/imbalance says of examples/imbalance.c. docs/results
-has copies of what ./dev bench wrote (build/bench/results.json): one for each machine and day that is worth to be kept."""
+Between `<!-- results: written by bench/pages.py -->` and `<!-- results: end -->` comes all that was measured; between the same with `imbalance`
+for `results` what docs/results/imbalance says of examples/imbalance.c. docs/results has copies of what ./dev bench wrote (build/bench/results.json): one for each machine and day that is worth to be kept."""
 
 import argparse
 import json
@@ -18,42 +17,14 @@ import time
 from pathlib import Path
 
 import report
-from report import digits, ratio_text, shown_as
 
 RESULTS = Path(__file__).resolve().parent.parent / "docs" / "results"
-MARKED = re.compile(r"(<!-- (speed|results|imbalance): written by bench/pages\.py -->\n).*?(<!-- \2: end -->)", re.DOTALL)
+MARKED = re.compile(r"(<!-- (results|imbalance): written by bench/pages\.py -->\n).*?(<!-- \2: end -->)", re.DOTALL)
 NAMES = {"mpich": "MPICH", "openmpi": "Open MPI", "intel": "Intel MPI"}
-
-# What is shown, the bad with the good: (measurement, operation, bytes) and what that is, in words.
-ROWS = [
-    (("pingpong-2", "pingpong", 8), "message of 8 bytes, 2 ranks"),
-    (("onecore-2", "pingpong", 8), "the same, both on one core"),
-    (("pingpong-2", "pingpong", 64 << 10), "messages of 64 KB"),
-    (("pingpong-2", "pingpong", 4 << 20), "messages of 4 MB"),
-    (("threads-2", "threads-own", 4), "small messages of 4 threads a rank"),
-    (("small-16", "barrier", 0), "barrier, 16 ranks"),
-    (("small-16", "allreduce", 8), "allreduce of 8 bytes, 16 ranks"),
-    (("halo-16", "halo", 64), "exchange with two neighbours, 16 ranks"),
-    (("halo-16", "halo-allreduce", 64), "the same with an allreduce of 8 bytes"),
-    (("matmul-2", "matmul", 0), "matrix product, 2 ranks"),
-    (("matmul-8", "matmul", 0), "the same matrices, 8 ranks"),
-    (("startup-64", "startup", 0), "start and end of 64 ranks"),
-    (("many-16", "waiting", 0), "processor time while 16 ranks wait"),
-    (("many-16", "memory", 0), "memory a rank, 16 ranks"),
-]
 
 
 def newest(folder):
     return max(folder.glob("*.json"), key=lambda file: (json.loads(file.read_text())["date"], file.name))
-
-
-def row(key, words, medians):
-    _, (unit, convert, more_is_better) = shown_as(key[1], key[2])
-    shown = {name: convert(value, key[2]) for name, value in medians.items()}
-    peers = {name: value for name, value in shown.items() if name in NAMES}
-    best = (max if more_is_better else min)(peers, key=peers.get)
-    ratio = ratio_text(shown["clump"], list(peers.values()), more_is_better)
-    return f"| {words} | {digits(shown['clump'])} {unit} | {digits(peers[best])} {unit} ({NAMES[best]}) | {ratio} |"
 
 
 def medians_of(results):
@@ -65,13 +36,6 @@ def heading(results):
     day = time.strptime(results["date"][:10], "%Y-%m-%d")
     rounds = "one round" if results["rounds"] == 1 else f"medians of {results['rounds']} rounds"
     return f"{results['machine']}; {day.tm_mday} {time.strftime('%B %Y', day)}, {rounds}."
-
-
-def short_table(results):
-    medians = medians_of(results)
-    lines = ["| | Clump | best of MPICH, Open MPI and Intel MPI | times better |", "|---|---|---|---|"]
-    lines += [row(key, words, medians[key]) for key, words in ROWS if len(medians.get(key, {})) > 1]
-    return "\n".join([*lines, "", f"{heading(results)} Below 1 another library is better."])
 
 
 def whole_table(results):
@@ -100,14 +64,13 @@ def main():
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     results = json.loads(newest(RESULTS).read_text())
-    tables = {"speed": short_table(results), "results": whole_table(results),
-              "imbalance": imbalance_table(json.loads(newest(RESULTS / "imbalance").read_text()))}
+    tables = {"results": whole_table(results), "imbalance": imbalance_table(json.loads(newest(RESULTS / "imbalance").read_text()))}
     differ = False
     for file in options.files:
         old = file.read_text()
         new, found = MARKED.subn(lambda match: match[1] + tables[match[2]] + "\n" + match[3], old)
         if found == 0:
-            sys.exit(f"pages.py: {file} has no line '<!-- speed: written by bench/pages.py -->' and none that ends the table")
+            sys.exit(f"pages.py: {file} has no line '<!-- results: written by bench/pages.py -->' and none that ends the table")
         if new == old:
             continue
         differ = True

@@ -31,6 +31,7 @@ VARIABLES = {
     "CLUMP_COLL_TABLE": ("rules, with `;` between", "the same for ranks that `mpiexec` has not started (`srun`, or one rank alone)"),
     "CLUMP_CONNECT_TIMEOUT": ("seconds", "how long to try to connect to another host over sockets, and to wait for acknowledgements of what was sent "
                               "to it, until the job ends with an error; 8 by default"),
+    "CLUMP_OFI_PROVIDER": ("a name", "libfabric's provider for what crosses the network, where `--net` does not say it; for ranks of `srun`, too"),
     "CLUMP_PRTERUN": ("a file", "PRRTE's `prterun` for jobs on several hosts; otherwise the one in `PATH`"),
     "CLUMP_CC": ("a command", "the compiler that `mpicc` calls (default `cc`); it may have words behind it, as `ccache gcc`"),
     "CLUMP_CXX": ("a command", "the compiler that `mpicxx` calls (default `c++`)"),
@@ -231,10 +232,10 @@ def functions_page() -> str:
         by_chapter[entries[name].chapter][0 if entries[name].has_body else 1].extend(form.name for form in function.forms)
     count = {chapter: (len(have), len(have) + len(lack)) for chapter, (have, lack) in by_chapter.items()}
     have, every = (sum(column) for column in zip(*count.values()))
+    others = "" if have == every else "The others can be called, and fail with `MPI_ERR_UNSUPPORTED_OPERATION` and a message that names them. "
     lines = ["# Functions", "", NOTE,
-             f"{have} of the {every} functions of the C interface of MPI-5.0 work, each with its `PMPI_` twin. The others can be called, and "
-             "fail with `MPI_ERR_UNSUPPORTED_OPERATION` and a message that names them. `MPI_X(_c)` stands for `MPI_X` and for `MPI_X_c`, its form "
-             "with large counts. `clump info --coverage` prints the same.",
+             f"{have} of the {every} functions of the C interface of MPI-5.0 work, each with its `PMPI_` twin. {others}`MPI_X(_c)` stands for "
+             "`MPI_X` and for `MPI_X_c`, its form with large counts. `clump info --coverage` prints the same.",
              "", "| chapter | work | of |", "|---|---|---|"]
     lines += [f"| {titles[chapter]} | {some} | {total} |" for chapter, (some, total) in count.items()]
     for chapter, (works, lacks) in by_chapter.items():

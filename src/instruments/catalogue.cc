@@ -22,10 +22,6 @@ std::string name_of(int collective) { return coll::name_of(static_cast<coll::Col
 std::string name_of_algorithm(int algorithm) {
   return as_name(coll::name_of(static_cast<coll::Algorithm>(algorithm)));
 }
-std::string old_name_of_algorithm(int algorithm) {
-  const char* const name = coll::old_name_of(static_cast<coll::Algorithm>(algorithm));
-  return name != nullptr ? as_name(name) : std::string();
-}
 
 /// The algorithms that there are for a collective.
 Enumeration algorithms_of(int collective) {
@@ -35,7 +31,7 @@ Enumeration algorithms_of(int collective) {
     const bool known =
         std::ranges::any_of(all.items, [&](const Enumeration::Item& item) { return item.value == value; });
     if (static_cast<int>(rule.collective) == collective && !known)
-      all.items.push_back({value, name_of_algorithm(value - 1), old_name_of_algorithm(value - 1)});
+      all.items.push_back({value, name_of_algorithm(value - 1)});
   }
   if (coll::has_two_stages(static_cast<coll::Collective>(collective))) {
     const int flat = static_cast<int>(coll::kFlat);
@@ -387,15 +383,14 @@ std::string as_name(const std::string& words) {
   for (const char c : words) {
     if (c == ' ' || c == '-')
       name += '_';
-    else if (c != ':')
+    else
       name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   }
   return name;
 }
 
 const Enumeration::Item* Enumeration::find(std::string_view text) const {
-  const auto found = std::ranges::find_if(
-      items, [&](const Item& item) { return item.name == text || (!text.empty() && item.old_name == text); });
+  const auto found = std::ranges::find(items, text, &Item::name);
   return found != items.end() ? &*found : nullptr;
 }
 

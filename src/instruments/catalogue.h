@@ -18,9 +18,8 @@ struct Enumeration {
   struct Item {
     int value;
     std::string name;
-    std::string old_name = {};  ///< is accepted as well; empty: none
   };
-  /// By its name or its old name; null: there is none.
+  /// By its name; null: there is none.
   const Item* find(std::string_view text) const;
   std::string name;
   std::vector<Item> items;

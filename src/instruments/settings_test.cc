@@ -161,19 +161,6 @@ TEST_F(Settings, TheEnvironmentHasNamesOfItems) {
   EXPECT_EQ(set_from({"CLUMP_REDUCTIONS=1"}).error_class, MPI_ERR_ARG) << "a number is no name";
 }
 
-TEST_F(Settings, OldNamesOfAlgorithmsAreKnown) {
-  int old_names = 0;
-  for (const Control& one : controls())
-    for (const auto& item :
-         one.enumeration != nullptr ? one.enumeration->items : std::vector<Enumeration::Item>()) {
-      if (item.old_name.empty()) continue;
-      ++old_names;
-      EXPECT_EQ(set_from({one.environment() + "=" + item.old_name}), kNoFailure);
-      EXPECT_EQ(get<int>(one.name), item.value) << item.old_name;
-    }
-  EXPECT_GT(old_names, 0);
-}
-
 TEST_F(Settings, ChecksAreThoseOfTheEnvironment) {
   EXPECT_EQ(checks_from({}), core::Checks::kNone);
   EXPECT_EQ(checks_from({"CLUMP_CHECK=off"}), core::Checks::kNone);

@@ -1,4 +1,4 @@
-// Coverage: which bytes of a window of a file some blocks make up together.
+// Coverage: which bytes of a file domain some blocks make up together.
 //
 // A collective write that collects data in a buffer writes exactly these bytes and no gap in between, as
 // other ranks or other programs may write there.
@@ -19,7 +19,7 @@ class Coverage {
   /// For bytes [begin, end) of the file.
   Coverage(Count begin, Count end) : begin_(begin), end_(end), grain_(0) {}
 
-  /// The blocks of `run`, whose addresses are places in the file within the window.
+  /// The blocks of `run`, whose addresses are places in the file within the domain.
   void measure(const datatype::Run& run);
   void add(const datatype::Run& run);
 

@@ -27,7 +27,7 @@ struct Summary {
   // Hints, which may differ. Those of the first leader count.
   Hints::Collective use = Hints::Collective::kAutomatic;
   int aggregators = 0;
-  Count window_bytes = 0;
+  Count domain_bytes = 0;
 };
 
 /// Blocks in the file, as a message tells them.
@@ -73,8 +73,8 @@ class Exchange {
 
   Status run(const Extent& extent, int aggregators) {
     choose_aggregators(aggregators);
-    const Count step = static_cast<Count>(aggregators_.size()) * manner_.window_bytes;
-    for (Count at = extent.begin - extent.begin % manner_.window_bytes; at < extent.end; at += step)
+    const Count step = static_cast<Count>(aggregators_.size()) * manner_.domain_bytes;
+    for (Count at = extent.begin - extent.begin % manner_.domain_bytes; at < extent.end; at += step)
       CLUMP_TRY(manner_.direction == Direction::kRead ? read_step(at) : write_step(at));
     for (Part* const part : round_.parts)
       part->done =
@@ -98,11 +98,11 @@ class Exchange {
     std::ranges::sort(aggregators_);
   }
 
-  /// The window of an aggregator in a step; -1: the leader is none.
-  Count window_of(int leader, Count at) const {
+  /// The file domain of an aggregator in a step; -1: the leader is none.
+  Count domain_of(int leader, Count at) const {
     const auto found = std::ranges::lower_bound(aggregators_, leader);
     if (found == aggregators_.end() || *found != leader) return -1;
-    return at + (found - aggregators_.begin()) * manner_.window_bytes;
+    return at + (found - aggregators_.begin()) * manner_.domain_bytes;
   }
 
   struct Slice {
@@ -117,7 +117,7 @@ class Exchange {
       const auto inside = [&](Count offset) {
         return std::clamp(access.view->position_of(offset), access.position, access.position + access.bytes);
       };
-      const Slice slice{&access, inside(begin), inside(begin + manner_.window_bytes)};
+      const Slice slice{&access, inside(begin), inside(begin + manner_.domain_bytes)};
       if (slice.first < slice.last) found.push_back(slice);
     }
     return found;
@@ -183,17 +183,17 @@ class Exchange {
     Messages out(leaders_.size()), in(leaders_.size());
     for (int leader = 0; leader < leaders_.size(); ++leader) {
       out.begin(leader);
-      if (const Count window = window_of(leader, at); window >= 0) pack_for(window, out.bytes);
+      if (const Count domain = domain_of(leader, at); domain >= 0) pack_for(domain, out.bytes);
       out.end(leader);
     }
     CLUMP_TRY(send(out, in));
-    const Count window = window_of(leaders_.rank, at);
-    if (window >= 0 && outcome_.ok()) outcome_ = write_window(window, in);  // others go on, so this goes on
+    const Count domain = domain_of(leaders_.rank, at);
+    if (domain >= 0 && outcome_.ok()) outcome_ = write_domain(domain, in);  // others go on, so this goes on
     return {};
   }
 
-  void pack_for(Count window, std::vector<std::byte>& message) const {
-    const std::vector<Slice> found = slices(window);
+  void pack_for(Count domain, std::vector<std::byte>& message) const {
+    const std::vector<Slice> found = slices(domain);
     if (found.empty()) return;
     append_runs(message, found);
     for (const Slice& slice : found) {
@@ -204,12 +204,12 @@ class Exchange {
     }
   }
 
-  Status write_window(Count begin, Messages& in) {
+  Status write_domain(Count begin, Messages& in) {
     struct From {
       std::vector<datatype::Run> runs;
       const std::byte* data;
     };
-    Coverage coverage(begin, begin + manner_.window_bytes);
+    Coverage coverage(begin, begin + manner_.domain_bytes);
     std::vector<From> all;
     for (std::size_t leader = 0; leader < in.counts.size(); ++leader) {
       if (in.counts[leader] == 0) continue;
@@ -220,22 +220,22 @@ class Exchange {
       all.push_back(std::move(from));
     }
     if (all.empty()) return {};
-    WindowBuffers::Buffer buffer = file_.window_buffers.take(manner_.window_bytes);
-    std::byte* const bytes_of_window = buffer.bytes.get();
+    DomainBuffers::Buffer buffer = file_.domain_buffers.take(manner_.domain_bytes);
+    std::byte* const bytes_of_domain = buffer.bytes.get();
     for (From& from : all)
       for (const datatype::Run& run : from.runs) {
         coverage.add(run);
         for (Count i = 0; i < run.count; ++i, from.data += run.block)
-          std::memcpy(bytes_of_window + (run.address(i) - begin), from.data,
+          std::memcpy(bytes_of_domain + (run.address(i) - begin), from.data,
                       static_cast<std::size_t>(run.block));
       }
     Status outcome;
     coverage.for_each([&](Count offset, Count bytes) {
       Count done = 0;
-      outcome = write_at(file_.target, bytes_of_window + (offset - begin), bytes, offset, done);
+      outcome = write_at(file_.target, bytes_of_domain + (offset - begin), bytes, offset, done);
       return outcome.ok();
     });
-    file_.window_buffers.give_back(std::move(buffer));
+    file_.domain_buffers.give_back(std::move(buffer));
     return outcome;
   }
 
@@ -244,8 +244,8 @@ class Exchange {
     Messages wishes(n), wanted(n), out(n), in(n);
     for (int leader = 0; leader < n; ++leader) {
       wishes.begin(leader);
-      if (const Count window = window_of(leader, at); window >= 0) {
-        const std::vector<Slice> found = slices(window);
+      if (const Count domain = domain_of(leader, at); domain >= 0) {
+        const std::vector<Slice> found = slices(domain);
         if (!found.empty()) append_runs(wishes.bytes, found);
         for (const Slice& slice : found)
           in.counts[static_cast<std::size_t>(leader)] += slice.last - slice.first;
@@ -254,20 +254,20 @@ class Exchange {
     }
     in.make_room();
     CLUMP_TRY(send(wishes, wanted));
-    read_window(window_of(leaders_.rank, at), wanted, out);
+    read_domain(domain_of(leaders_.rank, at), wanted, out);
     CLUMP_TRY(send_known(out, in));
     for (int leader = 0; leader < n; ++leader)
-      if (const Count window = window_of(leader, at); window >= 0)
-        unpack_from(window, in.of(static_cast<std::size_t>(leader)));
+      if (const Count domain = domain_of(leader, at); domain >= 0)
+        unpack_from(domain, in.of(static_cast<std::size_t>(leader)));
     return {};
   }
 
-  /// Reads what the leaders want of a window, and puts it together for them; zeros where the file has ended
+  /// Reads what the leaders want of a domain, and puts it together for them; zeros where the file has ended
   /// or cannot be read.
-  void read_window(Count begin, Messages& wanted, Messages& out) {
+  void read_domain(Count begin, Messages& wanted, Messages& out) {
     if (begin < 0) return;
     std::vector<std::vector<datatype::Run>> all;
-    Count low = begin + manner_.window_bytes, high = begin;
+    Count low = begin + manner_.domain_bytes, high = begin;
     for (std::size_t leader = 0; leader < wanted.counts.size(); ++leader) {
       all.emplace_back();
       const std::byte* message = wanted.of(leader);
@@ -280,23 +280,23 @@ class Exchange {
     }
     out.make_room();
     if (low >= high) return;
-    WindowBuffers::Buffer buffer = file_.window_buffers.take(manner_.window_bytes);
-    std::byte* const bytes_of_window = buffer.bytes.get();
+    DomainBuffers::Buffer buffer = file_.domain_buffers.take(manner_.domain_bytes);
+    std::byte* const bytes_of_domain = buffer.bytes.get();
     Count there = 0;
-    const Status outcome = read_at(file_.target, bytes_of_window, high - low, low, there);
+    const Status outcome = read_at(file_.target, bytes_of_domain, high - low, low, there);
     if (outcome_.ok()) outcome_ = outcome;
-    std::memset(bytes_of_window + there, 0, static_cast<std::size_t>(high - low - there));
+    std::memset(bytes_of_domain + there, 0, static_cast<std::size_t>(high - low - there));
     for (std::size_t leader = 0; leader < all.size(); ++leader) {
       std::byte* to = out.of(leader);
       for (const datatype::Run& run : all[leader])
         for (Count i = 0; i < run.count; ++i, to += run.block)
-          std::memcpy(to, bytes_of_window + (run.address(i) - low), static_cast<std::size_t>(run.block));
+          std::memcpy(to, bytes_of_domain + (run.address(i) - low), static_cast<std::size_t>(run.block));
     }
-    file_.window_buffers.give_back(std::move(buffer));
+    file_.domain_buffers.give_back(std::move(buffer));
   }
 
-  void unpack_from(Count window, const std::byte* data) const {
-    for (const Slice& slice : slices(window)) {
+  void unpack_from(Count domain, const std::byte* data) const {
+    for (const Slice& slice : slices(domain)) {
       const Count bytes = slice.last - slice.first;
       const Count there = std::clamp(slice.access->view->position_of(size_) - slice.first, Count{0}, bytes);
       if (there > 0)
@@ -322,7 +322,7 @@ Status exchange(OpenedFile& file, core::Comm& leaders, Round& round, const Manne
                .seekable = size_of(file.target) >= 0,
                .use = manner.use,
                .aggregators = aggregators,
-               .window_bytes = manner.window_bytes};
+               .domain_bytes = manner.domain_bytes};
   for (const Part* const part : round.parts) mine.extent.add(*part);
   std::vector<Summary> all(static_cast<std::size_t>(leaders.size()));
   CLUMP_TRY(allgather(leaders, mine, std::span(all)));
@@ -334,7 +334,7 @@ Status exchange(OpenedFile& file, core::Comm& leaders, Round& round, const Manne
   }
   Manner agreed = manner;
   agreed.use = all.front().use;
-  agreed.window_bytes = all.front().window_bytes;
+  agreed.domain_bytes = all.front().domain_bytes;
   if (whole.failed) return agree(leaders, round.failure());
   const bool wanted = agreed.use == Hints::Collective::kAlways ||
                       (agreed.use == Hints::Collective::kAutomatic && !whole.extent.is_coarse());

@@ -2,8 +2,8 @@
 //
 //   ranks of a process --> Round, without messages --> leaders of the processes --> aggregators --> file
 //
-// The file is cut into windows, and each window belongs to an aggregator: a leader that collects the data for
-// it from all leaders, and writes it, or reads it and hands it out.
+// The file is cut into file domains, and each belongs to an aggregator: a leader that collects its data from
+// all leaders, and writes it, or reads it and hands it out.
 #pragma once
 
 #include "base/status.h"

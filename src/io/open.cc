@@ -28,9 +28,9 @@ constexpr int kAllModes = kAccess | MPI_MODE_APPEND | MPI_MODE_CREATE | MPI_MODE
                           MPI_MODE_EXCL | MPI_MODE_SEQUENTIAL | MPI_MODE_UNIQUE_OPEN;
 // In a word of its own.
 constexpr std::size_t kSharedPointerBytes = 64;
-// Windows within a process stay in a cache. Between processes each step costs a few messages, so they are
-// larger.
-constexpr Count kWindow = 1 << 20, kExchangeWindow = 8 << 20;
+// File domains within a process stay in a cache. Between processes each step costs a few messages, so they
+// are larger.
+constexpr Count kDomain = 1 << 20, kExchangeDomain = 8 << 20;
 
 /// The files that ranks of this process have open, if anybody checks that they are closed.
 class OpenFiles {
@@ -124,7 +124,7 @@ Status File::open(core::Comm& user_comm, const Opening& opening, base::Ref<File>
   made->hints = opening.hints;
   CLUMP_TRY(made->agree_on_comm(user_comm));
   if (made->hints.buffer_bytes == 0)
-    made->hints.buffer_bytes = made->is_in_one_process() ? kWindow : kExchangeWindow;
+    made->hints.buffer_bytes = made->is_in_one_process() ? kDomain : kExchangeDomain;
   CLUMP_TRY(made->open_everywhere(opening));
   CLUMP_TRY(made->share_pointer());
   if (core::Site::current != nullptr) OpenFiles::instance().add(*made, user_comm.owner, *core::Site::current);

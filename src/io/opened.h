@@ -17,10 +17,10 @@
 #include "base/status.h"
 #include "core/comm.h"
 #include "fiber/completion.h"
+#include "io/domain_buffers.h"
 #include "io/hints.h"
 #include "io/shared_pointer.h"
 #include "io/transfer.h"
-#include "io/window_buffers.h"
 
 namespace clump::io {
 
@@ -72,7 +72,7 @@ class OpenedFile final : public base::RefCounted {
   std::mutex rounds_mutex;
   std::map<std::uint64_t, std::unique_ptr<Round>> rounds;
 
-  WindowBuffers window_buffers;
+  DomainBuffers domain_buffers;
 
   /// The shared file pointer (shared_pointer.h), if it is in memory that this process can access; null: it is
   /// not.

@@ -114,23 +114,23 @@ Status transfer_locked(OpenedFile& file, const Access& access, bool atomic, Coun
   return outcome;
 }
 
-void copy_window(const Access& access, std::byte* window, Count begin, Count first, Count last) {
+void copy_domain(const Access& access, std::byte* domain, Count begin, Count first, Count last) {
   const View& view = *access.view;
   const bool reads = access.direction == Direction::kRead;
-  const auto base = reinterpret_cast<std::intptr_t>(window) - begin;
+  const auto base = reinterpret_cast<std::intptr_t>(domain) - begin;
   Count skipped = 0;
-  const Layout in_window = view.layout(base, access.position, access.bytes, skipped);
+  const Layout in_domain = view.layout(base, access.position, access.bytes, skipped);
   if (skipped == 0) {  // packed byte n of the one is packed byte n of the other
     const Count offset = first - access.position, bytes = last - first;
     if (reads)
-      datatype::copy(access.memory, in_window, offset, bytes);
+      datatype::copy(access.memory, in_domain, offset, bytes);
     else
-      datatype::copy(in_window, access.memory, offset, bytes);
+      datatype::copy(in_domain, access.memory, offset, bytes);
     return;
   }
   Count at = first - access.position;
   view.for_each_block(first, last - first, [&](Count offset, Count bytes) {
-    const std::span block(window + (offset - begin), static_cast<std::size_t>(bytes));
+    const std::span block(domain + (offset - begin), static_cast<std::size_t>(bytes));
     if (reads)
       datatype::unpack(access.memory, at, block);
     else
@@ -143,12 +143,12 @@ void copy_window(const Access& access, std::byte* window, Count begin, Count fir
 namespace {
 
 /// A round whose data goes through buffers.
-class Windows {
+class FileDomains {
  public:
-  Windows(OpenedFile& file, Round& round, const Manner& manner, const Extent& extent)
+  FileDomains(OpenedFile& file, Round& round, const Manner& manner, const Extent& extent)
       : file_(file), round_(round), manner_(manner), extent_(extent), size_(size_of(file.target)) {
-    first_ = extent.begin / manner.window_bytes;
-    count_ = (extent.end + manner.window_bytes - 1) / manner.window_bytes - first_;
+    first_ = extent.begin / manner.domain_bytes;
+    count_ = (extent.end + manner.domain_bytes - 1) / manner.domain_bytes - first_;
   }
 
   Status run() {
@@ -168,10 +168,10 @@ class Windows {
     Count first, last;  // view bytes
   };
 
-  void run(Count window) {
+  void run(Count domain) {
     if (failure_.load(std::memory_order_relaxed) != MPI_SUCCESS) return;
-    const Count begin = std::max(extent_.begin, (first_ + window) * manner_.window_bytes);
-    const Count end = std::min(extent_.end, (first_ + window + 1) * manner_.window_bytes);
+    const Count begin = std::max(extent_.begin, (first_ + domain) * manner_.domain_bytes);
+    const Count end = std::min(extent_.end, (first_ + domain + 1) * manner_.domain_bytes);
     std::vector<Slice> slices;
     for (const Part* const part : round_.parts) {
       if (part->is_empty()) continue;
@@ -183,11 +183,11 @@ class Windows {
       if (slice.first < slice.last) slices.push_back(slice);
     }
     if (slices.empty()) return;
-    WindowBuffers::Buffer buffer = file_.window_buffers.take(manner_.window_bytes);
+    DomainBuffers::Buffer buffer = file_.domain_buffers.take(manner_.domain_bytes);
     std::byte* const bytes = buffer.bytes.get();
     const Status outcome = manner_.direction == Direction::kRead ? read(slices, bytes, begin, end)
                                                                  : write(slices, bytes, begin, end);
-    file_.window_buffers.give_back(std::move(buffer));
+    file_.domain_buffers.give_back(std::move(buffer));
     int none = MPI_SUCCESS;
     if (!outcome.ok()) failure_.compare_exchange_strong(none, outcome.code());
   }
@@ -197,7 +197,7 @@ class Windows {
     CLUMP_TRY(read_at(file_.target, buffer, std::min(end, size_) - begin, begin, there));
     for (const Slice& slice : slices) {
       const Count last = std::min(slice.last, slice.access->view->position_of(begin + there));
-      if (slice.first < last) copy_window(*slice.access, buffer, begin, slice.first, last);
+      if (slice.first < last) copy_domain(*slice.access, buffer, begin, slice.first, last);
     }
     return {};
   }
@@ -210,7 +210,7 @@ class Windows {
     for (const Slice& slice : slices) {
       slice.access->view->for_each_run(slice.first, slice.last - slice.first,
                                        [&](const datatype::Run& run) { coverage.add(run); });
-      copy_window(*slice.access, buffer, begin, slice.first, slice.last);
+      copy_domain(*slice.access, buffer, begin, slice.first, slice.last);
     }
     Status outcome;
     coverage.for_each([&](Count offset, Count bytes) {
@@ -308,7 +308,7 @@ Status run_here(OpenedFile& file, Round& round, const Manner& manner) {
                       (manner.use == Hints::Collective::kAutomatic && !extent.is_coarse());
   if (!wanted || manner.atomic || !extent.ordered || extent.bytes == 0 || size_of(file.target) < 0)
     return run_each(file, round, manner);
-  return Windows(file, round, manner, extent).run();
+  return FileDomains(file, round, manner, extent).run();
 }
 
 }  // namespace clump::io

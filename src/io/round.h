@@ -1,10 +1,10 @@
 // Rounds: a collective access to a file, as the ranks of one process meet for it (MPI-5.0 section 14.4.2).
 //
 //   each rank: Part (its Access) --> meet() --> the last one to come gets the Round, with the parts of all
-//   run_here(): the file is cut into windows of cb_buffer_size; for each window the parts' data is copied,
+//   run_here(): the file is cut into file domains of cb_buffer_size; for each the parts' data is copied,
 //   layout to layout, to or from a buffer, and the buffer is written or read by one system call
 //
-// The windows are parts of a shared loop (fiber/help.h), so that ranks that wait do some of them.
+// The file domains are parts of a shared loop (fiber/help.h), so that ranks that wait do some of them.
 #pragma once
 
 #include <memory>
@@ -70,7 +70,7 @@ struct Extent {
 struct Manner {
   Direction direction = Direction::kRead;
   Hints::Collective use = Hints::Collective::kAutomatic;
-  Count window_bytes = 1 << 20;
+  Count domain_bytes = 1 << 20;
   bool atomic = false;
 };
 
@@ -87,8 +87,8 @@ Count size_of(const Target& target);
 /// How many bytes of a read are in a file of this size.
 Count bytes_before(const Access& access, Count file_size);
 
-/// Copies between a part's memory and a window of the file: `window` is the memory for bytes [begin, end) of
-/// the file, and the part's view bytes are [first, last).
-void copy_window(const Access& access, std::byte* window, Count begin, Count first, Count last);
+/// Copies between a part's memory and a file domain: `domain` is the memory for bytes [begin, end) of the
+/// file, and the part's view bytes are [first, last).
+void copy_domain(const Access& access, std::byte* domain, Count begin, Count first, Count last);
 
 }  // namespace clump::io

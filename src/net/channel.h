@@ -1,8 +1,8 @@
 // The seam between transports and matching: a Channel moves bytes, a Sink matches them. Channels know nothing
 // of matching, and no channel knows another one.
 //
-//   p2p --try_send(), send()--> Channel (self, shm, ofi) --take(), arrive()--> Sink of the destination (its
-//   matcher)
+//   p2p --try_send(), send()--> Channel (self, shm, ofi, link) --take(), arrive()--> Sink of the destination
+//   (its matcher)
 //
 // A message that is small enough is the sender's no longer when try_send() returns: it was copied to its
 // receive, or to where it can wait for one (eager). Every other send is a SendRequest: an envelope and the

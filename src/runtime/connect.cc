@@ -163,12 +163,18 @@ std::chrono::seconds connect_timeout(const pmi::Job& job, std::chrono::seconds o
   return std::chrono::seconds(seconds);
 }
 
+/// libfabric's provider for the job: that of mpiexec's --net, or else of CLUMP_OFI_PROVIDER; empty: any.
+std::string provider_of(const pmi::Job& job) {
+  const char* const chosen = base::variable(net::ofi::kProviderVariable);
+  return job.network.provider.empty() && chosen != nullptr ? chosen : job.network.provider;
+}
+
 /// Makes the channel to ranks of other nodes: over the network.
 std::unique_ptr<net::OfiChannel> make_ofi_channel(const pmi::Job& job, std::vector<net::Sink*> sinks) {
   net::OfiChannel::Setup setup{.sinks = std::move(sinks),
                                .processes = {},
                                .process = job.process,
-                               .provider = job.network.provider,
+                               .provider = provider_of(job),
                                .interface_address = job.network.interface,
                                .find = find_address,
                                .lost = lost_process};

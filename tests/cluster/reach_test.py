@@ -51,6 +51,15 @@ class Reach(cluster.Case):
         job = self.run_job("--host", "h0,h1", "-n", 2, tool.BIN / "cluster_late", 3 * PATIENCE, env=self.environment)
         self.assertEqual((job.returncode, job.stderr), (0, ""))
 
+    def test_a_provider_of_libfabric_that_is_not_there(self):
+        environment = {**os.environ, "CLUMP_OFI_PROVIDER": "nosuch"}
+        words = ("--host", "h0,h1", "-n", 2, tool.BIN / "cluster_late", 0)
+        job = self.run_job(*words, env=environment)
+        self.assertNotEqual(job.returncode, 0)
+        self.assertIn("libfabric has no network with the provider nosuch", job.stderr)
+        job = self.run_job("--net", "tcp", *words, env=environment)
+        self.assertEqual((job.returncode, job.stderr), (0, ""))
+
     def test_a_number_of_seconds_is_needed(self):
         job = self.run_job("--host", "h0,h1", "-n", 2, tool.BIN / "cluster_ring", 0, env={**os.environ, "CLUMP_CONNECT_TIMEOUT": "soon"})
         self.assertNotEqual(job.returncode, 0)

@@ -65,8 +65,6 @@ class Rules(WithFolder):
         self.assertEqual(self.chosen("--ranks", HERE, *by_file), ("shm_all", "recursive_doubling"))
         self.assertEqual(self.chosen("--ranks", HERE, *by_file, size=1024), self.chosen("--ranks", HERE, size=1024))
         self.assertEqual(self.chosen("--ranks", HERE, CLUMP_COLL_RULES=path)[0], "shm_all")
-        for old in ("--coll", "allreduce=team_all_work"), ("--coll-rules", self.write("allreduce team: all work in one process, the operation is predefined\n", "old")):
-            self.assertEqual(self.chosen("--ranks", HERE, *old)[0], "shm_all", old)
         self.assertEqual(self.chosen("--ranks", HERE, "--coll-rules", "none", CLUMP_COLL_RULES=path), shipped)
         self.assertEqual(self.chosen("--ranks", HERE, CLUMP_COLL_TABLE="allreduce ring in one process, the operation commutes"), shipped)
         if os.environ.get("CLUMP_SANITIZE") in ("", None, "address"):

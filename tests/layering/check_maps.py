@@ -1,15 +1,18 @@
-"""Each README.md with a file map has a row for every file of its folder, and for no other one.
+"""Each README.md with a file map has a row for every file of its folder, and for no other one; and each map of channels has all of them.
 
-  check_maps.py ROOT FOLDER...
+  check_maps.py ROOT
 
-A row is "| names | what they have |"; the folder's map is the table under "| file |". A folder inside that has no README.md of its own is part of it:
+A layer, which is a folder in src, and a part of mpiexec have a README.md with a map. A row is "| names | what they have |"; the folder's map is the table under "| file |". A folder inside that has no README.md of its own is part of it:
 its files are named with their folder.
 """
 
+import re
 import sys
 from pathlib import Path
 
 SOURCES = {".h", ".cc"}
+# Where all channels are named, and how the place begins.
+OF_CHANNELS = {"docs/architecture.md": "| channel;", "src/README.md": "| [net]", "src/net/README.md": "Channels:", "src/net/channel.h": "//   p2p --"}
 
 
 def listed(readme):
@@ -46,11 +49,34 @@ def check(folder):
     yield from (f"{readme}: names {name} twice" for name in sorted({name for name in names if names.count(name) > 1}))
 
 
+def folders(root):
+    """Those that have a map: the layers, the parts of mpiexec, and the folders inside that have a README.md."""
+    for top in (root / "src", root / "tools/mpiexec"):
+        for folder in sorted(top.iterdir()):
+            if folder.is_dir() and any(path.suffix in SOURCES for path in folder.rglob("*")):
+                yield folder
+                yield from sorted(path.parent for path in folder.rglob("README.md") if path.parent != folder)
+
+
+def channels(root):
+    """The folders of src/net with a channel in them."""
+    return sorted({path.parent.name for path in (root / "src/net").glob("*/*_channel.h")})
+
+
+def without_channels(root):
+    for name, begin in OF_CHANNELS.items():
+        text = (root / name).read_text()
+        at = text.find(begin)
+        place = text[at:text.find("\n", at)] if at >= 0 else ""
+        yield from (f"{name}: '{begin}' has no channel {channel}" for channel in channels(root) if not re.search(rf"\b{channel}\b", place))
+
+
 def main():
     root = Path(sys.argv[1])
-    problems = [problem for folder in sys.argv[2:] for problem in check(root / folder)]
+    checked = list(folders(root))
+    problems = [problem for folder in checked for problem in check(folder)] + list(without_channels(root))
     print("\n".join(problems), end="\n" if problems else "")
-    return 1 if problems or not sys.argv[2:] else 0
+    return 1 if problems or len(checked) < 30 or len(channels(root)) < 4 else 0
 
 
 if __name__ == "__main__":

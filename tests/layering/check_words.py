@@ -11,9 +11,8 @@ from pathlib import Path
 WORDS = r"crates?|parcels?|errands?|carriers?|lookouts?|census|landings?|appointments?|outway|impatience|keepers?|overview|reception|swap ?rooms?|seating"
 # As names of types only: as words they are everyday ones.
 TYPES = r"Meeting|Appointments?|Proposal|Pile|Card|Parcel|Crates?|Commons|Sharing|Outgoing|Outway|Gate|House|Flights?|Landing|Errands|AtHome|Habit|Trade|Station|Orders|Desk|Concern|Aside|Watcher|Carrier|Lookout"
-# What is accepted from users for one more release, and words of others.
+# Words of others.
 ALLOWED = [
-    ("src/coll/select/select.cc", "team: by appointment"),  # an old name of an algorithm
     ("src/coll/schedule/schedule.h", "Aside"),  # a schedule beside those that the program asks for
     ("src/coll/schedule/schedule.cc", "Aside"),
     ("src/coll/check/check.cc", "Aside"),

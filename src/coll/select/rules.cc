@@ -122,12 +122,10 @@ class Line {
       const auto algorithm = static_cast<Algorithm>(i);
       if (!limits_of(rule.collective, algorithm)) continue;
       list(known, name_of(algorithm));
-      for (const char* const name : {name_of(algorithm), old_name_of(algorithm)}) {
-        const std::size_t length = name != nullptr ? length_at_begin(name) : 0;
-        if (length <= longest) continue;
-        longest = length;
-        rule.algorithm = algorithm;
-      }
+      const std::size_t length = length_at_begin(name_of(algorithm));
+      if (length <= longest) continue;
+      longest = length;
+      rule.algorithm = algorithm;
     }
     const std::string_view text = rest_;
     rest_ = trimmed(rest_.substr(longest));

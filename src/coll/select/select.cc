@@ -347,27 +347,4 @@ const char* name_of(Algorithm algorithm) {
   return kNames[static_cast<std::size_t>(algorithm)];
 }
 
-const char* old_name_of(Algorithm algorithm) {
-  switch (algorithm) {
-    case kNodeShm:
-      return "node: all meet";
-    case kShmNonblocking:
-      return "team: by appointment";
-    case kShmBarrier:
-      return "team: meets";
-    case kShmBcastRing:
-      return "team: root posts";
-    case kShmSmall:
-      return "team: leaders carry";
-    case kShmLeader:
-      return "team: leaders work";
-    case kShmAll:
-      return "team: all work";
-    case kShmPair:
-      return "team: two swap";
-    default:
-      return nullptr;
-  }
-}
-
 }  // namespace clump::coll

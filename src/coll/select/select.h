@@ -154,7 +154,5 @@ inline constexpr int kFewHosts = 8;
 
 const char* name_of(Collective collective);
 const char* name_of(Algorithm algorithm);
-/// An older name, which this release still accepts; null: there is none.
-const char* old_name_of(Algorithm algorithm);
 
 }  // namespace clump::coll

@@ -70,10 +70,10 @@ base::Status AddressBook::read(int process, PublishedAddress& address) const {
     return base::fail(MPI_ERR_OTHER, "what it has published as its address is none ({} bytes)",
                       packed.size());
   if (found.provider != provider_)
-    return base::fail(
-        MPI_ERR_OTHER,
-        "it uses libfabric's provider {}, but here it is {}; CLUMP_OFI_PROVIDER chooses one for all",
-        found.provider, provider_);
+    return base::fail(MPI_ERR_OTHER,
+                      "it uses libfabric's provider {}, but here it is {}; mpiexec --net or "
+                      "CLUMP_OFI_PROVIDER chooses one for all",
+                      found.provider, provider_);
   if (found.endpoints.size() != static_cast<std::size_t>(setup_.endpoints))
     return base::fail(MPI_ERR_OTHER,
                       "it has {} endpoints, but here there are {}; all must have the same number",

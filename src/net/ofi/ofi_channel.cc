@@ -34,8 +34,9 @@ base::Status OfiChannel::open(Setup setup, std::unique_ptr<OfiChannel>& channel)
     }
     tried += fmt::format("\n  {}: {}", ofi::describe(*info), base::message_of(opened.code()));
   }
-  return base::fail(MPI_ERR_OTHER,
-                    "no network can be opened; tried:{}\nCLUMP_OFI_PROVIDER chooses another one", tried);
+  return base::fail(
+      MPI_ERR_OTHER,
+      "no network can be opened; tried:{}\nmpiexec --net or CLUMP_OFI_PROVIDER chooses another one", tried);
 }
 
 base::Status OfiChannel::open_contexts(const ofi::Libfabric& library, fi_info& info) {

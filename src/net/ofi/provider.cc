@@ -99,7 +99,7 @@ base::Status nothing_found(const Wish& wish, const std::string& tried) {
   return base::fail(MPI_ERR_OTHER,
                     "libfabric has no network{}{} that can carry messages between hosts; it was asked for "
                     "reliable datagrams with tags, and has: {}; fi_info prints what there is, "
-                    "CLUMP_OFI_PROVIDER chooses",
+                    "mpiexec --net or CLUMP_OFI_PROVIDER chooses",
                     wish.provider.empty() ? "" : " with the provider " + wish.provider,
                     wish.interface_address.empty() ? "" : " at " + wish.interface_address,
                     tried.empty() ? "nothing" : tried);

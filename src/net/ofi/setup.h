@@ -12,6 +12,8 @@
 
 namespace clump::net::ofi {
 
+/// The variable that sets Setup::provider where the job names none.
+inline constexpr const char* kProviderVariable = "CLUMP_OFI_PROVIDER";
 /// The variable that sets Setup::connect_timeout, in seconds.
 inline constexpr const char* kConnectTimeoutVariable = "CLUMP_CONNECT_TIMEOUT";
 

@@ -1,4 +1,4 @@
-#include "io/window_buffers.h"
+#include "io/domain_buffers.h"
 
 #include <gtest/gtest.h>
 
@@ -7,22 +7,22 @@
 namespace clump::io {
 namespace {
 
-TEST(WindowBuffers, DoesNotHandOutABufferOfAnotherSizeThatComesBackLate) {
-  WindowBuffers buffers;
-  WindowBuffers::Buffer small = buffers.take(4096);
+TEST(DomainBuffers, DoesNotHandOutABufferOfAnotherSizeThatComesBackLate) {
+  DomainBuffers buffers;
+  DomainBuffers::Buffer small = buffers.take(4096);
   EXPECT_EQ(small.size, 4096);
-  const WindowBuffers::Buffer large = buffers.take(1 << 20);
+  const DomainBuffers::Buffer large = buffers.take(1 << 20);
   EXPECT_EQ(large.size, 1 << 20);
   buffers.give_back(std::move(small));
   EXPECT_EQ(buffers.take(1 << 20).size, 1 << 20);
 }
 
-TEST(WindowBuffers, KeepsABufferForTheNextWindowOfItsSize) {
-  WindowBuffers buffers;
-  WindowBuffers::Buffer first = buffers.take(4096);
+TEST(DomainBuffers, KeepsABufferForTheNextDomainOfItsSize) {
+  DomainBuffers buffers;
+  DomainBuffers::Buffer first = buffers.take(4096);
   const std::byte* const place = first.bytes.get();
   buffers.give_back(std::move(first));
-  WindowBuffers::Buffer again = buffers.take(4096);
+  DomainBuffers::Buffer again = buffers.take(4096);
   EXPECT_EQ(again.bytes.get(), place);
   buffers.give_back(std::move(again));
   EXPECT_EQ(buffers.take(8192).size, 8192);

@@ -1,5 +1,5 @@
-// Memory for the windows of collective accesses to one file (round.h, exchange.h). It is kept from one window
-// to the next, because fresh memory costs a page fault for each page.
+// Memory for the file domains of collective accesses to one file (round.h, exchange.h). It is kept from one
+// domain to the next, because fresh memory costs a page fault for each page.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,9 @@
 
 namespace clump::io {
 
-/// The buffers that no window uses. Accesses that are under way at the same time may have windows of
+/// The buffers that no file domain uses. Accesses that are under way at the same time may have domains of
 /// different sizes, because MPI_File_set_info changes cb_buffer_size in between. Any thread.
-class WindowBuffers {
+class DomainBuffers {
  public:
   struct Buffer {
     std::unique_ptr<std::byte[]> bytes;
