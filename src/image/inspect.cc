@@ -125,7 +125,7 @@ class LibraryWalk {
   /// and does not name libm, ld.so may call libm before that is relocated, and the process ends. That is so
   /// where it binds all references at the start, as images need it; lazy binding comes later.
   void note_unordered() {
-    constexpr std::string_view kMath = "libm.so.6";
+    static constexpr std::string_view kMath = "libm.so.6";
     const auto is_math = [](const std::string& path) { return base_name(path) == kMath; };
     const auto math = std::ranges::find_if(verdict_.libraries, is_math);
     if (math == verdict_.libraries.end()) return;

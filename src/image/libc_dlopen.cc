@@ -334,17 +334,22 @@ CLUMP_HOST_API void* dlmopen(Lmid_t space, const char* name, int flags) {
 }
 
 // ld.so looks where the function returns to for the library that asks for what is next. So these two end with
-// the call of ld.so's, and do not return to here.
+// the call of ld.so's, and do not return to here. Clang has no such attribute: there an optimised build does
+// so.
+#ifdef __clang__
+#define ENDS_WITH_CALL
+#else
+#define ENDS_WITH_CALL __attribute__((optimize("O2")))
+#endif
 
-CLUMP_HOST_API __attribute__((optimize("O2"))) void* dlsym(void* handle, const char* name) {
+CLUMP_HOST_API ENDS_WITH_CALL void* dlsym(void* handle, const char* name) {
   static constinit Hidden<void*(void*, const char*)> real{"dlsym"};
   const void* const caller = __builtin_return_address(0);
   if (!is_for_ld_so(handle, caller)) return symbol(handle, name, nullptr, caller);
   return (*real)(handle, name);
 }
 
-CLUMP_HOST_API __attribute__((optimize("O2"))) void* dlvsym(void* handle, const char* name,
-                                                            const char* version) {
+CLUMP_HOST_API ENDS_WITH_CALL void* dlvsym(void* handle, const char* name, const char* version) {
   static constinit Hidden<void*(void*, const char*, const char*)> real{"dlvsym"};
   const void* const caller = __builtin_return_address(0);
   if (!is_for_ld_so(handle, caller)) return symbol(handle, name, version, caller);

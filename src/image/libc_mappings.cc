@@ -29,8 +29,8 @@ namespace clump::image {
 namespace {
 
 struct Mapping {
-  std::uintptr_t begin, end;
-  const Image* owner;
+  std::uintptr_t begin = 0, end = 0;
+  const Image* owner = nullptr;
 };
 
 /// The mappings in the order of their addresses; they do not overlap. The table is not in memory of an

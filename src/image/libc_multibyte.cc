@@ -1,6 +1,7 @@
 // Multibyte characters: between two calls the C library keeps the part of a character that it has seen, where
 // the program gives it no memory for that. Here each rank has its own.
 #undef _FORTIFY_SOURCE  // whose header would define some of these functions itself, inline
+#undef __OPTIMIZE__     // the same
 #include <uchar.h>
 
 #include <cstdlib>

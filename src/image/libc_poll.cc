@@ -123,7 +123,9 @@ using namespace clump::image;  // the functions below are the C library's, outsi
 extern "C" {
 
 // The headers say that the array is only written to, which is true only of the results in it.
+#ifndef __clang__
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 
 CLUMP_HOST_API int poll(pollfd* all, nfds_t count, int milliseconds) {
   static constinit Hidden<int(pollfd*, nfds_t, int)> real{"poll"};

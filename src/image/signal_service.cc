@@ -93,7 +93,8 @@ void* serve(void*) {
   service.store(static_cast<pid_t>(::syscall(SYS_gettid)), std::memory_order_release);
   for (;;) {
     const std::uint32_t seen = news.load(std::memory_order_acquire);
-    const bool again = bring_early() | call_all();
+    const bool early = bring_early();
+    const bool again = call_all() || early;
     ::syscall(SYS_futex, &news, FUTEX_WAIT_PRIVATE, seen, again ? &kLookAgain : nullptr, nullptr, 0);
   }
 }

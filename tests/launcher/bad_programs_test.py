@@ -14,6 +14,12 @@ class BadPrograms(tool.Case):
         self.assert_says(tool.run("-n", "2", "no-such-program"), 127, "'no-such-program' was not found in PATH")
         self.assert_says(tool.run("-n", "2", "./no-such-program"), 127, "'./no-such-program' was not found")
 
+    def test_a_directory_that_is_gone(self):
+        command = ["sh", "-c", 'cd "$1" && rmdir "$1" && "$2" -n 2 ./hello', "sh", tempfile.mkdtemp(), str(tool.BIN / "mpiexec")]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=tool.HANGS)
+        self.assertEqual(done.returncode, 127)
+        self.assertIn("'./hello' was not found: the current directory is gone", done.stderr)
+
     def test_not_a_program(self):
         self.assert_says(tool.run("/"), 126, "'/' is not a program")
         with tempfile.NamedTemporaryFile("w") as file:

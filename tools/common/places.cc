@@ -59,6 +59,10 @@ std::string current_directory() {
 base::Status find_program(const std::string& typed, const std::string& directory, std::string& path) {
   if (typed.find('/') != std::string::npos) {
     path = absolute(typed, directory);
+    if (path[0] != '/')
+      return base::fail(
+          MPI_ERR_NO_SUCH_FILE,
+          "program '{}' was not found: the current directory is gone; change to one that exists", typed);
     if (::access(path.c_str(), F_OK) != 0)
       return base::fail(MPI_ERR_NO_SUCH_FILE, "program '{}' was not found", typed);
     return {};

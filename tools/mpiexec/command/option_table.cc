@@ -85,7 +85,7 @@ const Option kOptions[] = {
     {{"gdb-command"}, Action::kGdbCommands, 1, "FILE", "the same, without a terminal: gdb executes the commands of FILE"},
     {{"timeout"}, Action::kTimeout, 1, "SECONDS", "end the job after so many seconds, with exit code 124"},
     {{"hang-after"}, Action::kHangAfter, 1, "SECONDS",
-     "end the job, and say what all wait for, when nothing has moved in MPI for so long and all ranks are in it or asleep"},
+     "end the job, and say what all wait for, when nothing has moved in MPI for so long and all ranks are in it or asleep for good"},
     {{"seed"}, Action::kSeed, 1, "N",
      "draw from N whatever MPI leaves open: who runs next, what arrives and is found first; the same N repeats the run"},
     {{"explore"}, Action::kExplore, 1, "N",
