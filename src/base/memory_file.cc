@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include <initializer_list>
 
 #include "base/environment.h"
+#include "base/process.h"
 
 namespace clump::base {
 
@@ -55,6 +57,13 @@ int unnamed_file(const char* name, bool for_code) {
   return best != nullptr ? file_in(best, name) : -1;
 }
 
+/// Whether an open file is the one that `there` describes.
+bool is_same(int file, const OpenFile& there) {
+  struct stat info {};
+  return ::fstat(file, &info) == 0 && static_cast<std::int64_t>(info.st_dev) == there.device &&
+         static_cast<std::int64_t>(info.st_ino) == there.inode;
+}
+
 }  // namespace
 
 int memory_file(const char* name, bool for_code) {
@@ -64,6 +73,34 @@ int memory_file(const char* name, bool for_code) {
   const int file = unnamed_file(name, for_code);
   if (file < 0) errno = error;
   return file;
+}
+
+OpenFile describe_open_file(int descriptor) {
+  struct stat info {};
+  const bool is_known = ::fstat(descriptor, &info) == 0;
+  return {process_id(), descriptor, is_known ? static_cast<std::int64_t>(info.st_dev) : -1,
+          is_known ? static_cast<std::int64_t>(info.st_ino) : -1};
+}
+
+int open_file_of(const OpenFile& there) {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%lld/fd/%lld", static_cast<long long>(there.process),
+                static_cast<long long>(there.descriptor));
+  int file = ::open(path, O_RDWR | O_CLOEXEC);
+  int error = errno;
+  if (file >= 0 && is_same(file, there)) return file;
+  if (file >= 0) {
+    ::close(file);
+    error = ESRCH;
+  }
+  // Where /proc is that of another PID namespace, or there is none.
+  const auto process = static_cast<int>(::syscall(SYS_pidfd_open, there.process, 0));
+  file = process < 0 ? -1 : static_cast<int>(::syscall(SYS_pidfd_getfd, process, there.descriptor, 0));
+  if (process >= 0) ::close(process);
+  if (file >= 0 && is_same(file, there)) return file;
+  if (file >= 0) ::close(file);
+  errno = error;
+  return -1;
 }
 
 bool set_size(int file, std::size_t bytes) {

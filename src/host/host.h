@@ -44,8 +44,6 @@ CLUMP_HOST_API std::string announce(std::span<const std::byte> address);
 CLUMP_HOST_API std::string find_address(int process, std::vector<std::byte>& address);
 /// All processes of the job are done with MPI.
 CLUMP_HOST_API bool is_over();
-/// The operating system's number of a host process of this node that has called MPI.
-CLUMP_HOST_API int process_id(int process);
 
 /// The address to which the program's call of MPI returns, for the call that the thread is in and that
 /// returns to `address`. Another one if bindings or a facade have made that one for the program.

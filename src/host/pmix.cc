@@ -11,23 +11,18 @@
 #include <thread>
 #include <vector>
 
+#include "base/memory_file.h"
 #include "base/process.h"
 #include "diag/capture.h"
-#include "pmi/pmix.h"
 #include "host/pmix_job.h"
 #include "host/state.h"
+#include "pmi/pmix.h"
 
 namespace clump::host {
 
 namespace {
 
 constexpr const char* kNodeKey = "clump.node";
-
-/// Where a process has the memory of its node, for the others there.
-struct Whereabouts {
-  std::int32_t process_id;
-  std::int32_t descriptor;
-};
 
 std::string address_key(int process) { return fmt::format("clump.address.{}", process); }
 
@@ -50,7 +45,7 @@ base::Status make_node_memory() {
   const pmi::Job& job = here.job;
   if (job.process != job.this_node().first) return {};
   CLUMP_TRY(pmi::NodeMemory::make(job, here.node_descriptor));
-  const Whereabouts mine{base::process_id(), here.node_descriptor};
+  const base::OpenFile mine = base::describe_open_file(here.node_descriptor);
   return pmi::pmix::put(kNodeKey, std::as_bytes(std::span(&mine, 1)));
 }
 
@@ -60,13 +55,13 @@ base::Status find_node_memory() {
   if (const int first = rank_of(here.job.this_node().first); first != here.job.first_rank(here.job.here())) {
     std::vector<std::byte> told;
     CLUMP_TRY(pmi::pmix::get(first, kNodeKey, told));
-    Whereabouts there{};
+    base::OpenFile there{};
     std::memcpy(&there, told.data(), std::min(told.size(), sizeof there));
-    const std::string path = fmt::format("/proc/{}/fd/{}", there.process_id, there.descriptor);
-    here.node_descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    here.node_descriptor = base::open_file_of(there);
     if (here.node_descriptor < 0)
-      return base::fail(MPI_ERR_OTHER, "cannot open the memory of rank {} on this host ({}): {}", first, path,
-                        std::strerror(errno));
+      return base::fail(MPI_ERR_OTHER,
+                        "cannot open the memory of rank {} on this host (/proc/{}/fd/{}): {}. {}", first,
+                        there.process, there.descriptor, std::strerror(errno), base::kHowToOpen);
   }
   return pmi::NodeMemory::map(here.job, here.node_descriptor, here.node);
 }

@@ -455,8 +455,6 @@ int record_descriptor() { return host().record_descriptor; }
 
 base::Bell& bell(int port) { return host().node.bell(port); }
 
-int process_id(int process) { return host().node.host(process).process_id; }
-
 }  // namespace clump::host
 
 extern "C" CLUMP_HOST_API int __libc_start_main(clump::image::Main main, int argc, char** argv,

@@ -1,6 +1,5 @@
 // Making a window: ranks tell each other where their memory is; one rank of each node makes what the ranks of
 // the node share, one of each process what those of the process do.
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,23 +28,25 @@ constexpr std::size_t kPage = 4096;
 
 /// What each rank tells the others first.
 struct Facts {
-  std::int64_t node, process;
+  std::int64_t node;
+  std::int64_t process, secret_at, secret;  ///< net::RemoteProcess
   std::int64_t base, size, unit;
   std::int64_t error;      ///< the class of what is wrong with its arguments
   std::int64_t context;    ///< rank 0's: of the window's communicator
   std::int64_t alignment;  ///< of memory that the window provides
   std::int64_t apart;      ///< alloc_shared_noncontig
-  std::int64_t probe;      ///< an address in its process
 };
 
 /// What the first rank of a node tells the others of it.
 struct NodeFacts {
-  std::int64_t process, controls, file, error;
+  std::int64_t controls, error;
+  base::OpenFile file;
 };
 
 /// What the first rank of a process tells the others of it.
 struct ProcessFacts {
   std::int64_t map, error;
+  std::int64_t is_lost;  ///< the error is that it cannot open what the first rank of its node has made
 };
 
 template <typename One>
@@ -62,7 +63,7 @@ class Maker {
   explicit Maker(const Window::Making& making)
       : making_(making), comm_(making.comm), world_(making.self.world) {}
 
-  Status tell_facts(std::int64_t probe);
+  Status tell_facts();
   Status check_all() const;
   Status share_node();
   Status share_process(base::Ref<WindowMap>& map);
@@ -78,7 +79,8 @@ class Maker {
   bool is_here(int rank) const {
     return world_.ranks[static_cast<std::size_t>(comm_.group->world_rank(rank))] != nullptr;
   }
-  bool same_process(int a, int b) const { return of(a).node == of(b).node && of(a).process == of(b).process; }
+  // The numbers of processes are equal, too, where each has a PID namespace of its own.
+  bool same_process(int a, int b) const { return of(a).node == of(b).node && of(a).secret == of(b).secret; }
   template <typename Same>
   int first_of(Same same) const {
     int rank = 0;
@@ -103,8 +105,8 @@ class Maker {
   core::World& world_;
   std::vector<Facts> facts_;
   std::vector<NodeFacts> nodes_;
-  base::Ref<WindowMap> map_;  // the leader's of its process
-  mutable std::vector<std::pair<std::int64_t, bool>> probed_;
+  base::Ref<WindowMap> map_;                                   // the leader's of its process
+  mutable std::vector<std::pair<std::int64_t, bool>> probed_;  // by the secret
 };
 
 bool info_says(const core::Info* info, const char* key) {
@@ -142,12 +144,15 @@ Status Maker::check_arguments() const {
   return {};
 }
 
-Status Maker::tell_facts(std::int64_t probe) {
+Status Maker::tell_facts() {
   if (comm_.is_inter()) return check_arguments();
   const Status mine = check_arguments();
+  const net::RemoteProcess self = net::this_process();
   const Facts facts{
       .node = world_.node_of(making_.self.number),
-      .process = ::syscall(SYS_getpid),
+      .process = self.number,
+      .secret_at = static_cast<std::int64_t>(self.secret_at),
+      .secret = static_cast<std::int64_t>(self.secret),
       .base = reinterpret_cast<std::int64_t>(making_.base),
       .size = is_dynamic() ? 0 : making_.size,
       .unit = is_dynamic() ? 1 : making_.unit,
@@ -155,7 +160,6 @@ Status Maker::tell_facts(std::int64_t probe) {
       .context = comm_.rank == 0 ? static_cast<std::int64_t>(world_.allocate_context()) : 0,
       .alignment = wanted_alignment(making_.info),
       .apart = static_cast<std::int64_t>(info_says(making_.info, "alloc_shared_noncontig")),
-      .probe = probe,
   };
   CLUMP_TRY(exchange(comm_, facts, facts_));
   return mine;
@@ -214,7 +218,7 @@ SharedMapping::Size Maker::memory_size() const {
 
 /// The first rank of a node makes what the node shares; it is the first rank of its process, too.
 Status Maker::share_node() {
-  NodeFacts mine{.process = ::syscall(SYS_getpid), .controls = 0, .file = -1, .error = 0};
+  NodeFacts mine{.controls = 0, .error = 0, .file = {}};
   if (node_leader() == comm_.rank) {
     const NodeControls::Shape node = shape();
     map_ = base::make_ref<WindowMap>();
@@ -222,25 +226,25 @@ Status Maker::share_node() {
     if (mine.controls < 0) mine.error = ENOMEM;
     if (provides_memory() && mine.error == 0) {
       mine.error = map_->memory.make(memory_size(), node.processes > 1);
-      mine.file = map_->memory.file();
+      if (mine.error == 0 && node.processes > 1) mine.file = base::describe_open_file(map_->memory.file());
       if (mine.error != 0) map_->controls.abandon();  // no process opens them
     }
   }
   return exchange(comm_, mine, nodes_);
 }
 
-/// Whether this process may access the memory of the one that `rank` is in.
+/// How this process accesses the memory of the one that `rank` is in.
 Reach Maker::reach_of(int rank, bool shares_memory) const {
   if (is_here(rank)) return Reach::kMemory;
   if (of(rank).node != of(comm_.rank).node) return Reach::kMessages;
   if (shares_memory) return Reach::kMemory;
-  const auto known = std::ranges::find(probed_, of(rank).process, &std::pair<std::int64_t, bool>::first);
+  const Facts& facts = of(rank);
+  const auto known = std::ranges::find(probed_, facts.secret, &std::pair<std::int64_t, bool>::first);
   if (known != probed_.end()) return known->second ? Reach::kProcess : Reach::kMessages;
-  std::byte sample{};
   const bool works =
-      net::read_from(static_cast<pid_t>(of(rank).process), reinterpret_cast<void*>(of(rank).probe), 1,
-                     {&sample, 1, datatype::predefined(MPI_BYTE)});
-  probed_.emplace_back(of(rank).process, works);
+      net::is_within_reach({static_cast<pid_t>(facts.process), static_cast<std::uintptr_t>(facts.secret_at),
+                            static_cast<std::uint64_t>(facts.secret)});
+  probed_.emplace_back(facts.secret, works);
   return works ? Reach::kProcess : Reach::kMessages;
 }
 
@@ -272,15 +276,17 @@ void Maker::place_targets(WindowMap& map) const {
 
 Status Maker::share_process(base::Ref<WindowMap>& map) {
   const NodeFacts& node = nodes_[static_cast<std::size_t>(node_leader())];
-  ProcessFacts mine{.map = 0, .error = node.error};
+  ProcessFacts mine{.map = 0, .error = node.error, .is_lost = 0};
   const int leader = process_leader();
   if (leader == comm_.rank && mine.error == 0) {
     if (!map_) {
       map_ = base::make_ref<WindowMap>();
       map_->controls.open(shape(), *world_.shared_allocator, node.controls);
-      if (provides_memory())
-        mine.error =
-            map_->memory.open(static_cast<pid_t>(node.process), static_cast<int>(node.file), memory_size());
+      if (provides_memory()) {
+        bool is_found = true;
+        mine.error = map_->memory.open(node.file, memory_size(), is_found);
+        mine.is_lost = static_cast<std::int64_t>(!is_found);
+      }
     }
     if (mine.error == 0) place_targets(*map_);
     if (world_.checks != core::Checks::kNone) map_->conflicts = std::make_unique<Conflicts>(comm_.size());
@@ -295,6 +301,12 @@ Status Maker::share_process(base::Ref<WindowMap>& map) {
   CLUMP_TRY(coll::synchronize(coll::Members(comm_)));
   if (map_) map_->memory.close();
   if (failed == all.end()) return {};
+  if (failed->is_lost != 0)
+    return base::fail(
+        MPI_ERR_RMA_SHARED,
+        "(size = {}): rank {} cannot open the memory that another process of its host has made for the "
+        "window: {}. {}. Windows of MPI_Win_create need no such memory",
+        making_.size, failed - all.begin(), std::strerror(static_cast<int>(failed->error)), base::kHowToOpen);
   return base::fail(MPI_ERR_NO_MEM,
                     "(size = {}): there is no memory of {} bytes for the window on the node of rank {}: {}",
                     making_.size, memory_size().bytes, failed - all.begin(),
@@ -330,8 +342,7 @@ void keep_info(Window& window, const core::Info* given) {
 
 Status Window::make(const Making& making, base::Ref<Window>& window) {
   Maker maker(making);
-  static const char probe = 1;
-  CLUMP_TRY(maker.tell_facts(reinterpret_cast<std::int64_t>(&probe)));
+  CLUMP_TRY(maker.tell_facts());
   CLUMP_TRY(maker.check_all());
   base::Ref<WindowMap> map;
   CLUMP_TRY(maker.share_node());

@@ -1,7 +1,6 @@
 #include "rma/window_map.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -163,8 +162,9 @@ int SharedMapping::make(const Size& size, bool shared) {
   return map(size, MAP_SHARED);
 }
 
-int SharedMapping::open(pid_t process, int file, const Size& size) {
-  file_ = ::open(fmt::format("/proc/{}/fd/{}", process, file).c_str(), O_RDWR | O_CLOEXEC);
+int SharedMapping::open(const base::OpenFile& there, const Size& size, bool& is_found) {
+  file_ = base::open_file_of(there);
+  is_found = file_ >= 0;
   return file_ < 0 ? errno : map(size, MAP_SHARED);
 }
 

@@ -18,6 +18,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/memory_file.h"
 #include "base/mutex.h"
 #include "base/ref.h"
 #include "base/types.h"
@@ -122,8 +123,9 @@ class SharedMapping {
   };
   /// Makes the memory, all zero; with `shared` other processes can open() it until close(). 0, or an errno.
   int make(const Size& size, bool shared);
-  /// The one that `process` has made, whose descriptor there is `file`. 0, or an errno.
-  int open(pid_t process, int file, const Size& size);
+  /// The one that another process has made. 0, or an errno; `is_found` tells whether the file could be
+  /// opened.
+  int open(const base::OpenFile& there, const Size& size, bool& is_found);
   /// Ends the descriptor; the memory stays.
   void close();
 

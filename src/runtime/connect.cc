@@ -100,19 +100,13 @@ void map_segment(const pmi::Job& job, net::Segment& segment) {
   }
 }
 
-/// The process that each port of this node belongs to.
-const std::vector<int>& processes_of_ports() {
-  static const auto& all = *new auto([] {
-    std::vector<int> made;
-    const pmi::Job& job = host::job();
-    const pmi::Node& node = job.this_node();
-    for (int process = node.first; process < node.first + node.processes; ++process) {
-      const int ports = job.ports(job.processes[static_cast<std::size_t>(process)]);
-      made.insert(made.end(), static_cast<std::size_t>(ports), process);
-    }
-    return made;
-  }());
-  return all;
+/// Of all processes of this node.
+int count_ports(const pmi::Job& job) {
+  int ports = 0;
+  const pmi::Node& node = job.this_node();
+  for (int process = node.first; process < node.first + node.processes; ++process)
+    ports += job.ports(job.processes[static_cast<std::size_t>(process)]);
+  return ports;
 }
 
 std::unique_ptr<net::ShmChannel> make_shm_channel(const pmi::Job& job, std::vector<net::Sink*> sinks) {
@@ -121,14 +115,11 @@ std::unique_ptr<net::ShmChannel> make_shm_channel(const pmi::Job& job, std::vect
       .ports = {},
       .first_port = job.first_port(job.process),
       .own_ports = job.ports(job.here()),
-      .segment = net::Segment(static_cast<int>(processes_of_ports().size()), job.ranks()),
+      .segment = net::Segment(count_ports(job), job.ranks()),
       .bells = &host::bell(0),
       // Pieces pay if both sides copy at the same time, which needs a core for each process, and while they
       // stay in the caches. From this size on the receiver reads the sender's memory.
-      .read_from = job.spin ? Count{1} << 20 : Count{32} << 10,
-      .process_id = [](int port) -> pid_t {
-        return host::process_id(processes_of_ports()[static_cast<std::size_t>(port)]);
-      }};
+      .read_from = job.spin ? Count{1} << 20 : Count{32} << 10};
   for (int rank = 0; rank < job.ranks(); ++rank)
     setup.ports.push_back(job.node_of(rank) == job.node ? job.port_of(rank) : net::ShmChannel::kElsewhere);
   map_segment(job, setup.segment);
@@ -201,7 +192,8 @@ void connect(core::World& world, const std::vector<net::Sink*>& sinks) {
   const auto add = [&](std::unique_ptr<net::Channel> channel, auto reaches) {
     world.channels.push_back(std::move(channel));
     for (std::size_t rank = 0; rank < sinks.size(); ++rank)
-      if (sinks[rank] == nullptr && job.is_of_start(static_cast<int>(rank)) && reaches(static_cast<int>(rank)))
+      if (sinks[rank] == nullptr && job.is_of_start(static_cast<int>(rank)) &&
+          reaches(static_cast<int>(rank)))
         world.routes[rank] = world.channels.back().get();
   };
   if (job.processes.size() > 1) {

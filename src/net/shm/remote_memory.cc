@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/process.h"
+#include "base/random.h"
+
 namespace clump::net {
 
 namespace {
@@ -32,6 +35,18 @@ bool read_solid(pid_t process, const std::byte* address, std::byte* to, Count by
 }  // namespace
 
 void allow_siblings() noexcept { ::prctl(PR_SET_PTRACER, ::getppid(), 0, 0, 0); }
+
+RemoteProcess this_process() {
+  static const std::uint64_t secret = base::random_number();
+  return {base::process_id(), reinterpret_cast<std::uintptr_t>(&secret), secret};
+}
+
+bool is_within_reach(const RemoteProcess& process) {
+  std::uint64_t found = 0;
+  return read_solid(process.number, reinterpret_cast<const std::byte*>(process.secret_at),
+                    reinterpret_cast<std::byte*>(&found), sizeof found) &&
+         found == process.secret;
+}
 
 bool read_from(pid_t process, const void* address, Count bytes, const datatype::Layout& to) {
   const auto* const from = static_cast<const std::byte*>(address);

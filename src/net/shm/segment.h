@@ -1,6 +1,6 @@
 // The layout of the shm channel's memory, which all processes of the node share. It has a lane for each pair
-// of ports; a list of the lanes that lead to it and some staging buffers for each port; and for each rank
-// whether it takes more messages that no receive waits for.
+// of ports; for each port which process it belongs to, a list of the lanes that lead to it and some staging
+// buffers; and for each rank whether it takes more messages that no receive waits for.
 //
 // All zero is the initial state, and a page takes memory when it is first touched: lanes that are not used
 // take address space only.
@@ -12,6 +12,7 @@
 
 #include "base/mutex.h"
 #include "net/lane.h"
+#include "net/shm/remote_memory.h"
 
 namespace clump::net {
 
@@ -41,6 +42,10 @@ class Segment {
   Lane& lane(int from, int to) const {
     return *reinterpret_cast<Lane*>(base_ + lanes_at_ + index(to, from) * Lane::footprint(size_));
   }
+
+  /// The process that a port belongs to. It says so before it sends a message from there; other processes
+  /// ask when a message has come from the port, and no process changes it after that.
+  RemoteProcess& owner(int port) const { return list(port).owner; }
 
   /// The address of a staging buffer's bytes (staging_buffers.h).
   std::byte* staging_buffer(std::uint32_t number) const {
@@ -107,6 +112,7 @@ class Segment {
  private:
   struct alignas(64) List {
     std::atomic<std::uint32_t> count;
+    RemoteProcess owner;  // its process writes it; the release of the first message orders it for others
     std::atomic<std::uint64_t> claims[kTickets];
   };
   static constexpr std::size_t kPage = 4096;

@@ -28,13 +28,15 @@ ShmChannel::ShmChannel(Setup setup)
       setup_(std::move(setup)),
       traffic_(setup_.sinks.size()),
       outlets_(std::make_unique<Outlet[]>(static_cast<std::size_t>(setup_.own_ports))),
-      inlets_(std::make_unique<Inlet[]>(static_cast<std::size_t>(setup_.own_ports))) {
+      inlets_(std::make_unique<Inlet[]>(static_cast<std::size_t>(setup_.own_ports))),
+      reach_(std::make_unique<std::atomic<Reading>[]>(static_cast<std::size_t>(setup_.segment.ports()))) {
   const auto ports = static_cast<std::size_t>(setup_.segment.ports());
   for (int i = 0; i < setup_.own_ports; ++i) {
     outlets_[static_cast<std::size_t>(i)].lanes = std::make_unique<Lane*[]>(ports);
     outlets_[static_cast<std::size_t>(i)].staging_buffers =
         std::make_unique<StagingBuffers>(setup_.first_port + i);
     inlets_[static_cast<std::size_t>(i)].sources = std::make_unique<Inlet::Source[]>(ports);
+    setup_.segment.owner(setup_.first_port + i) = this_process();
   }
   set_lane_limit(kPieceLimit);
   set_least_eager(Segment::kStagingBuffer);
@@ -418,9 +420,18 @@ void ShmChannel::tell_crowded(int rank) {
   if (told.load(std::memory_order_relaxed) != crowded) told.store(crowded, std::memory_order_relaxed);
 }
 
+bool ShmChannel::reaches(int port) {
+  std::atomic<Reading>& known = reach_[static_cast<std::size_t>(port)];
+  if (const Reading now = known.load(std::memory_order_relaxed); now != Reading::kUnknown)
+    return now == Reading::kWorks;
+  const bool works = is_within_reach(setup_.segment.owner(port));
+  known.store(works ? Reading::kWorks : Reading::kForbidden, std::memory_order_relaxed);
+  return works;
+}
+
 bool ShmChannel::read(int port, const void* address, Count bytes, const datatype::Layout& to) {
   if (reading_.load(std::memory_order_relaxed) == Reading::kForbidden) return false;
-  const bool works = read_from(setup_.process_id(port), address, bytes, to);
+  const bool works = reaches(port) && read_from(setup_.segment.owner(port).number, address, bytes, to);
   // If it is not allowed now, it will not be allowed later.
   reading_.store(works ? Reading::kWorks : Reading::kForbidden, std::memory_order_relaxed);
   return works;
@@ -450,12 +461,12 @@ bool ShmChannel::read_parts(int here, int there, std::uint64_t ticket, const Blo
 void ShmChannel::write_parts(int here, int there, const CtsNote& note) {
   const Division division(note.bytes);
   const Segment::End end = end_of(here, there);
-  bool any = false, complete = true;
+  bool any = false, complete = reaches(there);
   for (int part; (part = setup_.segment.claim_part(there, note.ticket, division.parts, end)) >= 0;
        any = true) {
     const Count begin = division.begin(part);
-    complete = complete && write_to(setup_.process_id(there), static_cast<std::byte*>(note.into) + begin,
-                                    division.size(part),
+    complete = complete && write_to(setup_.segment.owner(there).number,
+                                    static_cast<std::byte*>(note.into) + begin, division.size(part),
                                     static_cast<const std::byte*>(note.message->payload.base) + begin);
   }
   if (any) post(here, there, PendingWrite::written(note.asker, complete));

@@ -36,7 +36,6 @@ class ShmChannel final : public Channel {
     Segment segment;                    ///< its memory is set
     base::Bell* bells = nullptr;        ///< of each port
     Count read_from = 0;                ///< a message of at least this size is read from its sender's memory
-    pid_t (*process_id)(int port) = nullptr;  ///< of the process that has the port
   };
   explicit ShmChannel(Setup setup);
   ~ShmChannel() override;
@@ -159,7 +158,7 @@ class ShmChannel final : public Channel {
     };
     std::vector<Wanted> wanted;  // messages of this side that both sides are to move
   };
-  /// Whether this process may read the memory of others.
+  /// Whether this process may read the memory of others, or of one of them.
   enum class Reading : std::uint8_t { kUnknown, kWorks, kForbidden };
   /// The end from which a side moves parts. It is always the same, so that a buffer that goes back and forth
   /// has one half in each core's cache.
@@ -179,6 +178,9 @@ class ShmChannel final : public Channel {
     return {lane(from, port, to), *from.staging_buffers, setup_.segment};
   }
   void ring(int port) { setup_.bells[port].ring(); }
+  /// Whether this process can access the memory of the one that has the port, from which a message has come.
+  /// Looks once for each port.
+  bool reaches(int port);
   /// How much of a message is in the backlog.
   enum class Waiting : std::uint8_t { kNot, kPart, kWhole };
   Waiting retract_waiting(Outlet& outlet, int to, const SendRequest& message);
@@ -202,6 +204,7 @@ class ShmChannel final : public Channel {
   std::vector<Traffic> traffic_;
   std::unique_ptr<Outlet[]> outlets_;
   std::unique_ptr<Inlet[]> inlets_;
+  std::unique_ptr<std::atomic<Reading>[]> reach_;  // [port]; any thread, relaxed: all find the same
   // relaxed: no other data depend on these.
   std::atomic<Reading> reading_{Reading::kUnknown};
   std::atomic<bool> sharing_{true};

@@ -82,8 +82,7 @@ class Shm : public testing::Test {
                               .own_ports = 1,
                               .segment = Segment(2, 2),
                               .bells = bells_,
-                              .read_from = 200'000,
-                              .process_id = [](int to) { return to == 1 ? receiver_process : getpid(); }};
+                              .read_from = 200'000};
       setup.sinks[static_cast<std::size_t>(port)] = &sinks_[port];
       // At another address, as in another process.
       setup.segment.set_base(static_cast<std::byte*>(
@@ -91,10 +90,7 @@ class Shm : public testing::Test {
       channels_[port] = std::make_unique<ShmChannel>(std::move(setup));
     }
   }
-  ~Shm() override {
-    close(file_);
-    receiver_process = getpid();
-  }
+  ~Shm() override { close(file_); }
 
   void settle() {
     for (int i = 0; i < 2000; ++i)
@@ -119,7 +115,6 @@ class Shm : public testing::Test {
     return data;
   }
 
-  static inline pid_t receiver_process = getpid();  // as its sender knows it
   /// Messages of 3 MB, one after the other, while a thread works for the sender.
   void exchange_large(int times) {
     std::vector<std::byte> data = pattern(3'000'000);
@@ -259,8 +254,44 @@ TEST_F(Shm, ReceiversMoveLargeMessagesWithoutTheirSenders) {
 TEST_F(Shm, BothSidesMoveLargeMessages) { exchange_large(60); }
 
 TEST_F(Shm, LargeMessagesGoInPiecesWhereTheSenderCannotWrite) {
-  receiver_process = -1;  // which nobody is
+  channels_[1]->segment().owner(1).number = -1;  // which nobody is
   exchange_large(20);
+}
+
+// As in PID namespaces, where the number is that of another process, which has other memory at the address.
+TEST_F(Shm, ReadsFromNoProcessThatOnlyHasTheNumber) {
+  channels_[0]->segment().owner(0).secret ^= 1;
+  std::vector<std::byte> data = pattern(100'000);
+  Message sent = message(data, true);
+  channels_[0]->send({0, 1}, sent);
+  drain_until_it_may_sleep(1);
+  EXPECT_EQ(sinks_[1].came, 0) << "the receiver has read from a process that may not be the sender";
+  settle();
+  EXPECT_EQ(sinks_[1].came, 1);
+  EXPECT_EQ(sinks_[1].data, data);
+  EXPECT_EQ(sent.times_released, 1);
+}
+
+TEST_F(Shm, WritesToNoProcessThatOnlyHasTheNumber) {
+  if (!can_read_from_processes()) GTEST_SKIP() << "no process_vm_readv";
+  channels_[1]->segment().owner(1).secret ^= 1;
+  std::vector<std::byte> data = pattern(3'000'000);
+  Message first = message(data, true);
+  channels_[0]->send({0, 1}, first);  // shows that the receiver may read
+  settle();
+  ASSERT_TRUE(channels_[1]->shares());
+  // The sender claims a part, and the receiver all others.
+  std::vector<std::byte> into(data.size());
+  const std::uint64_t ticket = channels_[1]->share(1);
+  Message sent = message(data, true);
+  CtsNote note{};
+  note.message = &sent;
+  note.bytes = sent.bytes;
+  note.ticket = ticket;
+  note.into = into.data();
+  channels_[0]->write_parts(0, 1, note);
+  EXPECT_EQ(into, std::vector<std::byte>(data.size()))
+      << "the sender has written to a process that may not be the receiver";
 }
 
 TEST_F(Shm, GivesBackWhatNobodyWants) {

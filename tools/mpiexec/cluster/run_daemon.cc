@@ -89,7 +89,7 @@ int supervise(const std::string& command, int life) {
     const bool is_left = ended == 0;
     goes_on = goes_on && is_left && code.value_or(0) == 0;
   }
-  end_descendants(kDaemonGrace, Sessions::kAll);
+  end_descendants(kDaemonGrace, Sessions::kAll, {code ? -1 : child});
   return code.value_or(kConnectionLost);
 }
 

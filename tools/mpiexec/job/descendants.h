@@ -16,10 +16,10 @@ enum class Sessions : std::uint8_t {
 };
 
 /// Kills all children, and theirs as they become this process's, until there is none. `known`: children that
-/// were started, or not (-1); they are all that is killed where there is no /proc.
+/// were started, or not (-1); they are all that is killed where /proc does not tell what else there is.
 void kill_descendants(const std::vector<pid_t>& known);
 
 /// The same, but SIGTERM first, and SIGKILL for what is left after `grace`.
-void end_descendants(std::chrono::milliseconds grace, Sessions sessions);
+void end_descendants(std::chrono::milliseconds grace, Sessions sessions, std::vector<pid_t> known);
 
 }  // namespace clump::mpiexec

@@ -104,7 +104,7 @@ void end_all(const std::vector<pid_t>& processes, std::chrono::milliseconds grac
   if (grace.count() == 0) return kill_descendants(processes);
   for (const pid_t process : processes)
     if (process > 0) ::kill(process, SIGTERM);
-  end_descendants(grace, Sessions::kOwn);
+  end_descendants(grace, Sessions::kOwn, processes);
 }
 
 /// mpiexec sends the numbers of signals. False when it is done, or dead.
