@@ -48,7 +48,10 @@ class Spaces(tool.Case):
             self.assertRegex(done.out, rf"(?m)^rank {rank}: MPI_Win_allocate\(.*\bPID namespace\b", done)
 
     def test_memory_of_windows_without_our_proc(self):
-        self.assert_right(self.below("shared"))
+        done = self.below("shared")
+        if "not permitted" in done.stdout:
+            self.skipTest("this system lets no process open a file of another one")
+        self.assert_right(done)
 
     def test_ranks_are_ended_without_our_proc(self):
         done = self.below("leave")
