@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <mutex>
-#include <ranges>
 #include <utility>
 
 namespace clump::core {
@@ -111,9 +110,8 @@ base::Status Attributes::clear(void* handle) {
     {
       const std::lock_guard lock(mutex_);
       const auto is_there = [](const Entry& entry) { return entry.remover == nullptr; };
-      const auto backwards = std::views::reverse(entries_);
-      const auto found = std::ranges::find_if(backwards, is_there);
-      if (found == backwards.end()) return {};
+      const auto found = std::find_if(entries_.rbegin(), entries_.rend(), is_there);
+      if (found == entries_.rend()) return {};
       last = found->keyval;
     }
     CLUMP_TRY(remove(handle, *last));
