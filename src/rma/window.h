@@ -290,7 +290,7 @@ class Window final : public core::Window {
   std::vector<Attached::Piece> attached_;  // of a dynamic window: all; guarded by attached_mutex_
   base::ShortMutex attached_mutex_;
 
-  const std::int32_t number_;                     // of the owner, in the job
+  [[maybe_unused]] const std::int32_t number_;    // of the owner, in the job; debuggers read it
   Window *next_ = nullptr, *previous_ = nullptr;  // among AllWindows
 };
 
