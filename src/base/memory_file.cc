@@ -57,10 +57,8 @@ int unnamed_file(const char* name, bool for_code) {
   return best != nullptr ? file_in(best, name) : -1;
 }
 
-/// Whether an open file is the one that `there` describes.
-bool is_same(int file, const OpenFile& there) {
-  struct stat info {};
-  return ::fstat(file, &info) == 0 && static_cast<std::int64_t>(info.st_dev) == there.device &&
+bool is_same(const struct stat& info, const OpenFile& there) {
+  return static_cast<std::int64_t>(info.st_dev) == there.device &&
          static_cast<std::int64_t>(info.st_ino) == there.inode;
 }
 
@@ -86,18 +84,20 @@ int open_file_of(const OpenFile& there) {
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%lld/fd/%lld", static_cast<long long>(there.process),
                 static_cast<long long>(there.descriptor));
-  int file = ::open(path, O_RDWR | O_CLOEXEC);
-  int error = errno;
-  if (file >= 0 && is_same(file, there)) return file;
-  if (file >= 0) {
-    ::close(file);
-    error = ESRCH;
+  struct stat info {};
+  if (::stat(path, &info) == 0) {
+    // Not opened for a look: it may be another process's, and a pipe or a device.
+    const int file = is_same(info, there) ? ::open(path, O_RDWR | O_CLOEXEC) : -1;
+    if (file >= 0) return file;
+    if (!is_same(info, there)) errno = ESRCH;
   }
+  const int error = errno;
   // Where /proc is that of another PID namespace, or there is none.
   const auto process = static_cast<int>(::syscall(SYS_pidfd_open, there.process, 0));
-  file = process < 0 ? -1 : static_cast<int>(::syscall(SYS_pidfd_getfd, process, there.descriptor, 0));
+  const int file =
+      process < 0 ? -1 : static_cast<int>(::syscall(SYS_pidfd_getfd, process, there.descriptor, 0));
   if (process >= 0) ::close(process);
-  if (file >= 0 && is_same(file, there)) return file;
+  if (file >= 0 && ::fstat(file, &info) == 0 && is_same(info, there)) return file;
   if (file >= 0) ::close(file);
   errno = error;
   return -1;

@@ -274,7 +274,8 @@ ThreadTimes times_of_threads(int rank) {
   const fiber::Identity& identity = host().rank(rank).identity;
   const int count = image::signals::kernel_threads_of(identity, numbers);
   const bool are_all = count >= 0 && count < static_cast<int>(numbers.size());
-  // Those that have ended come after the living: who ends meanwhile counts twice rather than not at all.
+  // Threads that have ended come after the living: one that ends meanwhile counts twice rather than not at
+  // all.
   if (!are_all) {
     const std::chrono::nanoseconds all = time_of_process() + image::signals::time_of_ended_threads(identity);
     return {all, all, nullptr};

@@ -31,12 +31,17 @@ bool find_mapping(std::uintptr_t address, Mapping& found, Mapping& before) {
   return false;
 }
 
-/// Whether the kernel reads the byte at `address`, or would not read for us at all.
+/// Whether the kernel reads the byte at `address`, or would not read for us at all. Keeps errno, as the
+/// rank's handler may mend the fault and go on.
 bool is_readable(std::uintptr_t address) {
+  const int users_errno = errno;
   char byte = 0;
   const iovec here{&byte, 1};
   const iovec there{reinterpret_cast<void*>(address), 1};
-  return ::syscall(SYS_process_vm_readv, base::process_id(), &here, 1, &there, 1, 0) == 1 || errno != EFAULT;
+  const bool is_read = ::syscall(SYS_process_vm_readv, base::process_id(), &here, 1, &there, 1, 0) == 1;
+  const bool is_there = is_read || errno != EFAULT;
+  errno = users_errno;
+  return is_there;
 }
 
 bool can_be_touched(std::uintptr_t address) {

@@ -77,6 +77,12 @@ std::chrono::nanoseconds read_clock(clockid_t clock) {
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
+/// How long a thread of this process has run.
+std::chrono::nanoseconds run_of(pid_t thread) {
+  // As pthread_getcpuclockid() makes it, but by the number.
+  return read_clock(static_cast<clockid_t>(~static_cast<unsigned>(thread) << 3 | 6));
+}
+
 /// How long a thread of this process could have run and had no core; 0: the kernel does not tell.
 std::chrono::nanoseconds delay_of(pid_t thread) {
   std::array<char, 64> path{};
@@ -95,15 +101,12 @@ void for_each_other_thread(Function function) {
 
 }  // namespace
 
-std::chrono::nanoseconds time_of_thread(pid_t thread) {
-  // As pthread_getcpuclockid() makes it, but by the number.
-  return read_clock(static_cast<clockid_t>(~static_cast<unsigned>(thread) << 3 | 6)) + delay_of(thread);
-}
+std::chrono::nanoseconds time_of_thread(pid_t thread) { return run_of(thread) + delay_of(thread); }
 
 std::chrono::nanoseconds time_of_all_threads() {
   const pid_t monitor = fiber::monitor::thread();
   std::chrono::nanoseconds sum = read_clock(CLOCK_PROCESS_CPUTIME_ID) - read_clock(CLOCK_THREAD_CPUTIME_ID);
-  if (monitor != 0) sum -= time_of_thread(monitor) - delay_of(monitor);
+  if (monitor != 0) sum -= run_of(monitor);
   for_each_other_thread([&](pid_t thread) {
     if (thread != monitor) sum += delay_of(thread);
   });

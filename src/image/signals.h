@@ -123,9 +123,9 @@ bool take_fault(int number, siginfo_t* info, void* context, bool overflow);
 /// Any thread of no rank.
 int kernel_threads_of(const fiber::Identity& rank, std::span<pid_t> numbers) noexcept;
 
-/// How long the rank's threads that have ended had run (in a plain process that is not counted), and could
-/// have run and had no core, the latter since this function was first called for any rank. Any thread of no
-/// rank.
+/// The time of the rank's threads that have ended: how long they had run (not in a plain process, whose clock
+/// has it), and since the first call of this function for how long they had wanted a core and had none. Any
+/// thread of no rank.
 std::chrono::nanoseconds time_of_ended_threads(const fiber::Identity& rank) noexcept;
 
 /// The fiber that is the rank's main thread; null: there is none. Any thread of no rank.

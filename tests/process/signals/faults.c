@@ -3,7 +3,9 @@
 // For: numerical programs with feenableexcept() and a SIGFPE handler, probes for instructions by SIGILL
 // (OpenSSL's, GMP's), garbage collectors and libsigsegv that handle SIGSEGV, also on a stack of their own.
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fenv.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <sys/mman.h>
 
@@ -30,6 +32,13 @@ static void mend(int number, siginfo_t* info, void* context) {
   (void)context;
   faults++;
   if ((char*)info->si_addr == page) mprotect((void*)page, 4096, PROT_READ | PROT_WRITE);
+}
+/// Its stack is looked at before the handler runs, and errno stays the program's.
+static void* go_on_in_thread(void* unused) {
+  errno = 77;
+  page[0] = 2;
+  CHECK(errno == 77 && page[0] == 2 && faults == 2);
+  return unused;
 }
 static int __attribute__((noinline)) use_up(volatile char* before) {
   volatile char frame[1 << 16];
@@ -71,6 +80,10 @@ int main(int argc, char** argv) {
     install_info(SIGSEGV, mend, 0);
     page[0] = 1;  // goes on after the handler
     CHECK(faults == 1 && page[0] == 1);
+    mprotect((void*)page, 4096, PROT_NONE);
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, go_on_in_thread, NULL) == 0 && pthread_join(thread, NULL) == 0);
+    faults = 1;
     install_info(SIGSEGV, leave, 0);
     for (volatile int i = 0; i < 3; ++i)
       if (sigsetjmp(place, 1) == 0) *(volatile int*)(8L * rank) = 1;
