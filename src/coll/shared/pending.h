@@ -6,7 +6,7 @@
 //
 // Each rank registers its arguments with the PendingCollective of the operation and returns. The last rank to
 // register does the work itself if it is little (below 8 KB), or submits one task for each worker with the
-// parts of the ranks at home there. A thread that has finished its own parts takes parts that nobody has
+// parts of the ranks at home there. A thread that has finished its own parts takes parts that no thread has
 // begun. The end of the last part completes the requests of all ranks. docs/decisions/024-appointments.md
 #pragma once
 
@@ -33,7 +33,7 @@ class TeamRequest;
 class PendingCollective final : SharedCollective {
  private:
   friend class PendingCollectives;
-  /// What is left for the worker of a group: the parts of its ranks, and to tell them that all is over.
+  /// Work for the worker of a group: the parts of its ranks, and the completion of their requests.
   struct WorkTask final : net::ProgressTask {
     PendingCollective* pending = nullptr;
     int group = 0;
@@ -49,9 +49,9 @@ class PendingCollective final : SharedCollective {
   PendingCollective(const core::Comm& comm, PendingCollectives& owner);
   ~PendingCollective() = default;
 
-  /// What a rank calls that comes.
+  /// Writes the call of an arriving rank to its slot.
   void write_down(TeamRequest& operation);
-  /// All have come, this one as the last.
+  /// All ranks have arrived; `last` is that of the last one.
   void begin(const TeamRequest& last);
   bool all_agree(const ArgumentSlot& me) const;
   void tell_all();
@@ -77,9 +77,9 @@ class PendingCollective final : SharedCollective {
   std::vector<int> first_;                              ///< by group: the number of its first rank in the job
   std::unique_ptr<WorkTask[]> work_tasks_;              ///< by group
   std::unique_ptr<CompletionTask[]> completion_tasks_;  ///< by group
-  /// By rank, of two ranks: with what it gives. A line that is not written where there are none.
+  /// By rank, of two ranks: the buffer that it has filled. Without buffers this line is not written.
   alignas(64) std::array<PairBuffer*, 2> filled_{};
-  // On a line of its own: what is above is read by all ranks that join.
+  // On a line of its own: all ranks that join read the members above.
   alignas(64) Reduction reduction_;
   bool exchanges_ = false;      ///< each rank's part reads the other one's buffer, and completes its request
   base::Ref<core::Team> team_;  ///< while tasks are out: some may be run after all requests are complete

@@ -1,5 +1,5 @@
-// What stands behind the request of a non-blocking or persistent collective that the team of its communicator
-// does, without blocking (shared/pending.h; MPI-5.0 sections 6.12 and 6.13).
+// The request of a non-blocking or persistent collective that the team of its communicator does, without
+// blocking (shared/pending.h; MPI-5.0 sections 6.12 and 6.13).
 #pragma once
 
 #include <memory>
@@ -29,7 +29,7 @@ class TeamRequest final : public CollectiveRequest {
  private:
   friend class PendingCollective;
   friend class PendingCollectives;
-  /// What few have.
+  /// Members that few requests need.
   struct Extra {
     Blocks out, in;
     Blocks::Storage out_storage, in_storage;
@@ -42,7 +42,7 @@ class TeamRequest final : public CollectiveRequest {
   void keep_blocks(const Call& call);
   /// The operation copies `call.send` first, whenever it begins.
   void copy_first(const Call& call);
-  /// Of two ranks: what the caller gives goes there, if it is worth it.
+  /// Of two ranks: copies the caller's data to a buffer, if it is worth it.
   void fill_buffer(PairBuffers& buffers);
 
   Team& team_;
@@ -53,7 +53,7 @@ class TeamRequest final : public CollectiveRequest {
   Count bytes_ = 0, first_ = 0;
   Layout from_{}, to_{};
   PairTransfer transfer_;         // of two ranks that exchange by buffers
-  PairBuffer* filled_ = nullptr;  // where the caller has put what it gives; null: nowhere
+  PairBuffer* filled_ = nullptr;  // where the caller has put its data; null: nowhere
   std::unique_ptr<Extra> extra_;
 };
 

@@ -27,8 +27,8 @@ constexpr Count kMostEager = 64 * 1024;
 /// With more than this not taken by a process, messages to it are announced.
 constexpr std::size_t kMostHeld = 4 << 20;
 
-// A context: the highest bit; a number that this process alone has on this machine; a count; the lowest bit is
-// the communicator's.
+// A context: the highest bit; a number that this process alone has on this machine; a count; the lowest bit
+// is the communicator's.
 constexpr int kContextNumbers = 1 << 13;
 constexpr std::uint32_t kContextCounts = 1 << 17;
 
@@ -272,7 +272,7 @@ void LinkChannel::send(Route route, SendRequest& message) {
   Traffic& traffic = traffic_[static_cast<std::size_t>(route.source)];
   int rank = 0;
   const PeerRef peer = find(route.destination, rank);
-  if (peer == nullptr) return message.released();  // nothing holds the place: nobody waits there
+  if (peer == nullptr) return message.released();  // nothing holds the place: no receive waits there
   if (!message.synchronous && try_send(route, message.envelope, message.bytes, message.payload))
     return message.released();
   traffic[Way::kReference].add(message.bytes);
@@ -293,7 +293,8 @@ void LinkChannel::send(Route route, SendRequest& message) {
   message.released();
 }
 
-/// Whether the message was still announced to this process: it is not any more, and the caller tells its sender.
+/// Whether the message was still announced to this process: it is not any more, and the caller tells its
+/// sender.
 bool LinkChannel::is_settled(Peer& peer, SendRequest* message) {
   {
     const std::lock_guard lock(peer.mutex);
