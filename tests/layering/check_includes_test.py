@@ -127,6 +127,10 @@ class CheckWords(unittest.TestCase):
         self.assertEqual(self.words("// Aside", "src/coll/check/check.cc"), [])
         self.assertEqual(self.words("// Aside"), ["Aside"])
 
+    def test_pages_name_actors(self):
+        self.assertEqual(self.words("Whoever waits wakes nobody.", "docs/a.md"), ["Whoever", "nobody"])
+        self.assertEqual(self.words("// nobody", "src/a.cc"), [])
+
     def test_pages_are_read(self):
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder)

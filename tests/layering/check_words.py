@@ -1,5 +1,5 @@
 """No word that was given up comes back: docs/decisions/039-names.md and the table in docs/architecture.md have the words that are used instead.
-And the subjects of new commits are short.
+No sentence of a page is about "nobody" or "whoever": CONTRIBUTING.md, Language. And the subjects of new commits are short.
 
   check_words.py ROOT
 
@@ -15,6 +15,8 @@ from pathlib import Path
 WORDS = r"crates?|parcels?|errands?|carriers?|lookouts?|census|landings?|appointments?|outway|impatience|keepers?|overview|reception|swap ?rooms?|seating"
 # As names of types only: as words they are everyday ones.
 TYPES = r"Meeting|Appointments?|Proposal|Pile|Card|Parcel|Crates?|Commons|Sharing|Outgoing|Outway|Gate|House|Flights?|Landing|Errands|AtHome|Habit|Trade|Station|Orders|Desk|Concern|Aside|Watcher|Carrier|Lookout"
+# In pages: subjects that a reader cannot find in the code.
+ACTORS = r"nobody|somebody|anybody|everybody|whoever|himself"
 # Words of others.
 ALLOWED = [
     ("src/coll/schedule/schedule.h", "Aside"),  # a schedule beside those that the program asks for
@@ -24,6 +26,9 @@ ALLOWED = [
     ("docs/experiments/README.md", "*crate*"),
     ("docs/experiments/README.md", "*appointment*"),
     ("docs/experiments/README.md", "*carrier*"),
+    ("CONTRIBUTING.md", '"somebody" or "nobody"'),  # the rule, and what it is against
+    ("CONTRIBUTING.md", "// Nobody else can be inside"),
+    ("docs/performance/many-cores.md", "nobody waits for"),
 ]
 SOURCES = {".h", ".cc", ".S", ".py", ".txt", ".in", ".md"}
 # Subjects of commits after this one have at most so many characters. Those before are as they are.
@@ -34,10 +39,14 @@ MOST = 72
 def problems_in(path, name):
     pattern = re.compile(rf"\b(?:(?i:{WORDS})|{TYPES})\b")
     parts = re.compile(rf"(?<=_)(?:{WORDS})(?=_|\b)|\b(?:{WORDS})(?=_)")
+    actors = re.compile(rf"\b(?i:{ACTORS})\b")
     for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+        if any(name == file and text in line for file, text in ALLOWED):
+            continue
         for match in [*pattern.finditer(line), *parts.finditer(line)]:
-            if not any(name == file and text in line for file, text in ALLOWED):
-                yield f"{name}:{number}: '{match.group()}' was given up; see docs/architecture.md: {line.strip()}"
+            yield f"{name}:{number}: '{match.group()}' was given up; see docs/architecture.md: {line.strip()}"
+        for match in actors.finditer(line) if name.endswith(".md") else ():
+            yield f"{name}:{number}: '{match.group()}': name the rank, thread or process; see CONTRIBUTING.md, Language: {line.strip()}"
 
 
 def texts(root):
