@@ -7,7 +7,8 @@
 // Each rank registers its arguments with the PendingCollective of the operation and returns. The last rank to
 // register does the work itself if it is little (below 8 KB), or submits one task for each worker with the
 // parts of the ranks at home there. A thread that has finished its own parts takes parts that no thread has
-// begun. The end of the last part completes the requests of all ranks. docs/decisions/024-pending-collectives.md
+// begun. The end of the last part completes the requests of all ranks.
+// docs/decisions/024-pending-collectives.md
 #pragma once
 
 #include <array>

@@ -27,8 +27,8 @@ constexpr Count kMostEager = 64 * 1024;
 /// With more than this not taken by a process, messages to it are announced.
 constexpr std::size_t kMostHeld = 4 << 20;
 
-// A context: the highest bit; a number that this process alone has on this machine; a count; the lowest bit
-// is the communicator's.
+// A context: the highest bit; a number that this process alone has on this machine; a count; the lowest bit is
+// the communicator's.
 constexpr int kContextNumbers = 1 << 13;
 constexpr std::uint32_t kContextCounts = 1 << 17;
 
@@ -293,8 +293,7 @@ void LinkChannel::send(Route route, SendRequest& message) {
   message.released();
 }
 
-/// Whether the message was still announced to this process: it is not any more, and the caller tells its
-/// sender.
+/// Whether the message was still announced to this process: it is not any more, and the caller tells its sender.
 bool LinkChannel::is_settled(Peer& peer, SendRequest* message) {
   {
     const std::lock_guard lock(peer.mutex);

@@ -65,13 +65,13 @@ class Peer : public std::enable_shared_from_this<Peer> {
   /// Two if both processes connected at the same time. All is written to the first one. Not empty if kOpen.
   std::vector<Connection*> connections;
   std::deque<PendingFrame> backlog;
-  bool has_backlog = false;    ///< it is counted as one
-  std::size_t held = 0;        ///< memory of the backlog
-  bool is_welcome = false;     ///< it has let this process in, or has come by itself
+  bool has_backlog = false;  ///< it is counted as one
+  std::size_t held = 0;      ///< memory of the backlog
+  bool is_welcome = false;   ///< it has let this process in, or has come by itself
   bool fails_at_once = false;  ///< if no process listens there
-  bool is_here = false;        ///< it has said kHere, and not kBye since
-  bool we_are_here = false;    ///< the same of this process
-  int held_places = 0;         ///< of its ranks
+  bool is_here = false;      ///< it has said kHere, and not kBye since
+  bool we_are_here = false;  ///< the same of this process
+  int held_places = 0;       ///< of its ranks
   std::vector<Asking*> asking;
   /// Messages that wait for a receive there, or for being written.
   std::set<SendRequest*> announced;
