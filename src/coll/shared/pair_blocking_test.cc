@@ -192,7 +192,7 @@ TEST(Swaps, MoveBlocksThatDifferInSize) {
   });
 }
 
-// If a rank expects another size than it gets, the other rank's buffer is not left behind full.
+// Whatever one of them takes for the size of what it gets: the other one's room is not left behind full.
 TEST(Swaps, TellWhoExpectsAnotherSize) {
   for (const int expected : {0, 3, 5, 40'000}) {
     two_apart().run([&](core::Comm& comm) {

@@ -24,7 +24,7 @@ class PairBuffersTest : public testing::Test {
     if (buffer != nullptr) buffers_.read(rank, *buffer, false);
     return buffer != nullptr;
   }
-  /// Until an operation goes without a buffer, so that the reader may judge.
+  /// Until an operation goes without a buffer, so that somebody may judge.
   int given_until_asked(int rank) {
     int given = 0;
     while (gives(rank)) ++given;
@@ -108,7 +108,7 @@ TEST_F(PairBuffersTest, AreUsedAsLongAsDataIsFar) {
     judge_as_far(0);
   }
   EXPECT_EQ(given_until_asked(0), 64);
-  EXPECT_EQ(given_until_asked(0), 64);  // no reader judged: as before
+  EXPECT_EQ(given_until_asked(0), 64);  // nobody judged: as before
 }
 
 }  // namespace

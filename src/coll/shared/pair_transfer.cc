@@ -13,7 +13,7 @@ namespace {
 // Bytes in a nanosecond: out of the own caches it is 40 and more, out of the other core's 10.
 constexpr Count kNear = 20;
 constexpr Count kLineBytes = 64;
-// Bytes that are combined at a time where it cannot be done in place.
+// What is combined at a time where it cannot be done in place.
 constexpr Count kPairChunkBytes = 4096;
 
 Layout block(const Layout& all, int index) {
@@ -21,7 +21,7 @@ Layout block(const Layout& all, int index) {
   return part(all, index * count, count);
 }
 
-/// The data in a buffer.
+/// What a buffer contains.
 Layout in_buffer(PairBuffer& buffer, const Layout& data, const Reduction* reduction) {
   return reduction != nullptr ? Layout{buffer.bytes, data.count, data.type}
                               : Layout{buffer.bytes, data.bytes(), datatype::predefined(MPI_BYTE)};

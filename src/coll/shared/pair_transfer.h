@@ -17,12 +17,12 @@ struct alignas(4096) PairBuffer {
   std::byte bytes[kPairBuffer];
 };
 
-/// The data that one of the two ranks sends to the other one, receives from it, and copies for itself. A
-/// layout without a type stands for no data.
+/// What one of the two ranks sends to the other one, receives from it, and copies for itself. A layout
+/// without a type stands for no data.
 struct PairTransfer {
   Layout send{}, recv{};
   Layout local{}, local_to{};  ///< `local` is copied to `local_to`, or combined
-  bool combines = false;       ///< the received data is combined with `local`
+  bool combines = false;       ///< what is received is combined with `local`
 
   static PairTransfer of(int rank, const Call& call);
   /// The same for blocks that may differ in size.

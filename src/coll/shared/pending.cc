@@ -179,8 +179,8 @@ void PendingCollective::submit_work(int group, Count effort) {
   }
 }
 
-/// A rank that only sends, by a buffer, is done when both ranks have arrived. (Most likely the other rank is
-/// about to read the buffer, so no work is left for this one.)
+/// A rank that only sends by a buffer is done when all have come. (The other one is about to take it, most
+/// likely, so nothing is left that he could do.)
 bool PendingCollective::has_part(int group) const {
   return !exchanges_ || groups_[group].members.front()->operation->transfer_.has_work();
 }

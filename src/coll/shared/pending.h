@@ -78,7 +78,7 @@ class PendingCollective final : SharedCollective {
   std::vector<int> first_;                              ///< by group: the number of its first rank in the job
   std::unique_ptr<WorkTask[]> work_tasks_;              ///< by group
   std::unique_ptr<CompletionTask[]> completion_tasks_;  ///< by group
-  /// By rank, of two ranks: the buffer that it has filled. Without buffers this line is not written.
+  /// By rank, of two ranks: with what it gives. A line that is not written where there are none.
   alignas(64) std::array<PairBuffer*, 2> filled_{};
   // On a line of its own: all ranks that join read the members above.
   alignas(64) Reduction reduction_;

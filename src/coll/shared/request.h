@@ -42,7 +42,7 @@ class TeamRequest final : public CollectiveRequest {
   void keep_blocks(const Call& call);
   /// The operation copies `call.send` first, whenever it begins.
   void copy_first(const Call& call);
-  /// Of two ranks: copies the caller's data to a buffer, if it is worth it.
+  /// Of two ranks: what the caller gives goes there, if it is worth it.
   void fill_buffer(PairBuffers& buffers);
 
   Team& team_;
@@ -53,7 +53,7 @@ class TeamRequest final : public CollectiveRequest {
   Count bytes_ = 0, first_ = 0;
   Layout from_{}, to_{};
   PairTransfer transfer_;         // of two ranks that exchange by buffers
-  PairBuffer* filled_ = nullptr;  // where the caller has put its data; null: nowhere
+  PairBuffer* filled_ = nullptr;  // where the caller has put what it gives; null: nowhere
   std::unique_ptr<Extra> extra_;
 };
 

@@ -55,8 +55,8 @@ struct Team::Value {
   }
 };
 
-/// Whether the program touches the data of a collective operation, as one rank of a pair knows it. Changes at
-/// the end of operations that both have called, so both ranks have the same.
+/// What the program does with the data of a collective operation, as one rank of a pair knows it. Changes at
+/// the end of operations that both have called, so that it is the same on both.
 struct Team::LocalityState {
   bool touched = true;
   int left = 0;         ///< operations for which this is taken as known

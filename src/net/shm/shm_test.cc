@@ -254,7 +254,7 @@ TEST_F(Shm, ReceiversMoveLargeMessagesWithoutTheirSenders) {
 TEST_F(Shm, BothSidesMoveLargeMessages) { exchange_large(60); }
 
 TEST_F(Shm, LargeMessagesGoInPiecesWhereTheSenderCannotWrite) {
-  channels_[1]->segment().owner(1).number = -1;  // no process has this number
+  channels_[1]->segment().owner(1).number = -1;  // which nobody is
   exchange_large(20);
 }
 
