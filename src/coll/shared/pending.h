@@ -80,7 +80,7 @@ class PendingCollective final : SharedCollective {
   std::unique_ptr<CompletionTask[]> completion_tasks_;  ///< by group
   /// By rank, of two ranks: with what it gives. A line that is not written where there are none.
   alignas(64) std::array<PairBuffer*, 2> filled_{};
-  // On a line of its own: all ranks that join read the members above.
+  // On a line of its own: what is above is read by all ranks that join.
   alignas(64) Reduction reduction_;
   bool exchanges_ = false;      ///< each rank's part reads the other one's buffer, and completes its request
   base::Ref<core::Team> team_;  ///< while tasks are out: some may be run after all requests are complete
