@@ -212,7 +212,7 @@ void Team::disagree(LocalGroup& group) {
 // Each round would wait for three cache lines: the own mailbox, which has to be taken back from the group
 // that has written it before it can be reset, the other group's, and then what that one has sent. So the
 // mailboxes of later rounds are fetched for writing at once, and the own ones are reset at the end. With 64
-// workers 7 instead of 12 to 17 transfers follow each other (counted, docs/performance/many-cores.md). A late
+// workers 7 instead of 12 to 17 transfers follow each other (counted, experiment 098). A late
 // leader for which all others wait fetches in vain, because they fetch their mailboxes back: about 12.
 //
 // A mailbox that is reset at the end is pending again before a leader writes it: its next writer is in the

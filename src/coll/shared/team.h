@@ -96,7 +96,6 @@ class Team final : public core::Team, public SharedCollective {
   struct Waiting;
   static constexpr int kBatch = 8, kRingSlots = 2 * kBatch;
   friend class RingProtocol<Team>;
-  friend struct TeamShape;  // of a test: team_shape_test.cc
 
   friend core::Team* join_team(core::Comm& comm);
   static base::Ref<core::Team> join(core::Comm& comm);
