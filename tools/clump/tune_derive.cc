@@ -56,7 +56,7 @@ std::vector<Change> changes_of(const Setting& setting, Collective collective,
     if (chosen.algorithm == shipped) continue;
     if (!goes_on) {
       Change& made =
-          changes.emplace_back(Change{{collective, chosen.algorithm, 0}, setting.ranks, shipped, bytes});
+          changes.emplace_back(Change{{collective, chosen.algorithm}, setting.ranks, shipped, bytes});
       made.rule.where = setting.where;
       made.rule.from_bytes = at == by_size.begin() ? 0 : middle(std::prev(at)->first, bytes);
     }

@@ -67,24 +67,33 @@ inline constexpr Count kPairBuffer = 128 << 10;
 /// Which reductions a rule fits.
 enum class Operations : std::uint8_t { kAny, kCommutative, kPredefined };
 
-/// Where the ranks of a blocking operation are. Of others it is not told: to them the rules for anywhere
-/// apply, because what is best among all algorithms says nothing about what is best without those of teams.
+/// Where the ranks of a blocking operation are. Operations that do not block use the rules for kAnywhere:
+/// what is best among all algorithms says nothing about what is best without those of teams.
 enum class Where : std::uint8_t {
   kAnywhere,
   kProcess,  ///< all in one process
   kNode,     ///< in several processes of one node
 };
 
-struct Rule {
-  Collective collective;
-  Algorithm algorithm;
-  Count below_bytes;    ///< fits if a rank's part (see coll.h) is smaller than this; 0: any size
-  int up_to_ranks = 0;  ///< fits up to so many ranks; 0: any number
+/// What has to be so for a rule to fit; a condition that is not named always holds.
+struct Conditions {
+  Where where = Where::kAnywhere;  ///< the ranks are there
+  int from_ranks = 0;
+  int up_to_ranks = 0;  ///< 0: any number
+  Count from_bytes = 0;
+  Count below_bytes = 0;  ///< a rank's part (see coll.h) is smaller; 0: any size
   Operations operations = Operations::kAny;
-  Where where = Where::kAnywhere;  ///< fits there only
-  int from_ranks = 0;              ///< fits from so many ranks on
-  Count from_bytes = 0;            ///< and from this size on
 
+  bool operator==(const Conditions&) const = default;
+};
+
+struct Rule : Conditions {
+  Collective collective{};
+  Algorithm algorithm{};
+
+  constexpr Rule() = default;
+  constexpr Rule(Collective its_collective, Algorithm its_algorithm, const Conditions& when = {})
+      : Conditions(when), collective(its_collective), algorithm(its_algorithm) {}
   bool operator==(const Rule&) const = default;
 };
 
