@@ -89,8 +89,7 @@ coll::Situation situation_of(const Setting& setting, Collective collective, Coun
           .bytes = bytes,
           .team = is_process,
           .node = setting.where == Where::kNode && has_room(coll::Algorithm::kNodeShm, slot),
-          .where = setting.where,
-          .fits_pair = is_process && setting.ranks == 2 && has_room(coll::Algorithm::kShmPair, bytes)};
+          .where = setting.where};
 }
 
 std::vector<Cell> plan_cells(const Setting& setting, double seconds) {

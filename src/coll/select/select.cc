@@ -36,7 +36,6 @@ constexpr Rule kRules[] = {
     {kBroadcast, kShmNonblocking, {.from_ranks = kManyRanks}},
     {kBroadcast, kShmNonblocking, {.from_bytes = kMuchData}},
     {kBroadcast, kNodeShm, {.below_bytes = kNodeRoom}},
-    {kBroadcast, kShmPair, {.up_to_ranks = 2, .from_bytes = 65, .below_bytes = kPairBuffer + 1}},
     {kBroadcast, kShmBcastRing, {.below_bytes = 481}},
     {kBroadcast, kShmLeader, {.below_bytes = 4 << 10}},
     {kBroadcast, kShmAll},
@@ -48,9 +47,6 @@ constexpr Rule kRules[] = {
     {kReduce, kShmNonblocking, {.from_ranks = kManyRanks, .operations = kPredefined}},
     {kReduce, kShmNonblocking, {.from_bytes = kMuchData, .operations = kPredefined}},
     {kReduce, kNodeShm, {.below_bytes = kNodeRoom}},
-    {kReduce,
-     kShmPair,
-     {.up_to_ranks = 2, .from_bytes = 33, .below_bytes = kPairBuffer + 1, .operations = kPredefined}},
     {kReduce, kShmSmall, {.below_bytes = 481}},
     {kReduce, kShmLeader, {.below_bytes = 4 << 10, .operations = kPredefined}},
     {kReduce, kShmAll, {.operations = kPredefined}},
@@ -65,9 +61,6 @@ constexpr Rule kRules[] = {
     {kAllreduce, kShmNonblocking, {.from_ranks = 3, .operations = kPredefined}},
     {kAllreduce, kShmNonblocking, {.from_bytes = kMuchData, .operations = kPredefined}},
     {kAllreduce, kNodeShm, {.below_bytes = kNodeRoom}},
-    {kAllreduce,
-     kShmPair,
-     {.up_to_ranks = 2, .from_bytes = 33, .below_bytes = kPairBuffer + 1, .operations = kPredefined}},
     {kAllreduce, kShmSmall, {.below_bytes = 481}},
     {kAllreduce, kShmLeader, {.below_bytes = 4 << 10, .operations = kPredefined}},
     {kAllreduce, kShmAll, {.operations = kPredefined}},
@@ -81,7 +74,6 @@ constexpr Rule kRules[] = {
     {kGather, kShmNonblocking, {.from_ranks = kManyRanks}},
     {kGather, kShmNonblocking, {.from_bytes = kMuchData}},
     {kGather, kNodeShm, {.below_bytes = kNodeRoom}},
-    {kGather, kShmPair, {.up_to_ranks = 2, .from_bytes = 1, .below_bytes = kPairBuffer + 1}},
     {kGather, kShmLeader, {.below_bytes = 4 << 10}},
     {kGather, kShmAll},
     {kGather, kTwoStages, {.below_bytes = 16 << 10}},
@@ -89,11 +81,8 @@ constexpr Rule kRules[] = {
     {kGather, kBinomial, {.below_bytes = 2 << 10}},
     {kGather, kDirect},
 
-    // Of blocks that may differ in size only two ranks that could exchange buffers know how much there is;
-    // for others it is nothing.
+    // Of blocks that may differ in size no rank knows how much there is.
     {kGatherv, kShmNonblocking},
-    {kGatherv, kShmPair, {.up_to_ranks = 2, .from_bytes = 1, .below_bytes = kPairBuffer + 1}},
-    {kGatherv, kShmAll, {.up_to_ranks = 2, .from_bytes = 1, .below_bytes = kPairBuffer + 1}},
     {kGatherv, kShmLeader},
     {kGatherv, kTwoStages},
     {kGatherv, kDirect},
@@ -101,7 +90,6 @@ constexpr Rule kRules[] = {
     {kScatter, kShmNonblocking, {.from_ranks = kManyRanks}},
     {kScatter, kShmNonblocking, {.from_bytes = kMuchData}},
     {kScatter, kNodeShm, {.below_bytes = kNodeRoom}},
-    {kScatter, kShmPair, {.up_to_ranks = 2, .from_bytes = 1, .below_bytes = kPairBuffer + 1}},
     {kScatter, kShmLeader, {.below_bytes = 4 << 10}},
     {kScatter, kShmAll},
     {kScatter, kTwoStages, {.below_bytes = 16 << 10}},
@@ -110,8 +98,6 @@ constexpr Rule kRules[] = {
     {kScatter, kDirect},
 
     {kScatterv, kShmNonblocking},
-    {kScatterv, kShmPair, {.up_to_ranks = 2, .from_bytes = 1, .below_bytes = kPairBuffer + 1}},
-    {kScatterv, kShmAll, {.up_to_ranks = 2, .from_bytes = 1, .below_bytes = kPairBuffer + 1}},
     {kScatterv, kShmLeader},
     {kScatterv, kTwoStages},
     {kScatterv, kDirect},
@@ -119,7 +105,6 @@ constexpr Rule kRules[] = {
     {kAllgather, kShmNonblocking, {.from_ranks = 3}},
     {kAllgather, kShmNonblocking, {.from_bytes = kMuchData}},
     {kAllgather, kNodeShm, {.below_bytes = kNodeRoom}},
-    {kAllgather, kShmPair, {.up_to_ranks = 2, .from_bytes = 17, .below_bytes = kPairBuffer + 1}},
     {kAllgather, kShmSmall, {.below_bytes = 481}},
     {kAllgather, kShmLeader, {.below_bytes = 4 << 10}},
     {kAllgather, kShmAll},
@@ -130,8 +115,6 @@ constexpr Rule kRules[] = {
     {kAllgather, kRing},
 
     {kAllgatherv, kShmNonblocking},
-    {kAllgatherv, kShmPair, {.up_to_ranks = 2, .from_bytes = 1, .below_bytes = kPairBuffer + 1}},
-    {kAllgatherv, kShmAll, {.up_to_ranks = 2, .from_bytes = 1, .below_bytes = kPairBuffer + 1}},
     {kAllgatherv, kShmLeader},
     {kAllgatherv, kTwoStages, {.below_bytes = 4 << 10}},
     {kAllgatherv, kRing},
@@ -139,7 +122,6 @@ constexpr Rule kRules[] = {
     {kAlltoall, kShmNonblocking, {.from_ranks = 3}},
     {kAlltoall, kShmNonblocking, {.from_bytes = kMuchData}},
     {kAlltoall, kNodeShm, {.below_bytes = kNodeRoom}},
-    {kAlltoall, kShmPair, {.up_to_ranks = 2, .from_bytes = 9, .below_bytes = kPairBuffer + 1}},
     {kAlltoall, kShmSmall, {.below_bytes = 481}},
     {kAlltoall, kShmLeader, {.below_bytes = 4 << 10}},
     {kAlltoall, kShmAll},
@@ -147,17 +129,12 @@ constexpr Rule kRules[] = {
     {kAlltoall, kDirect},
 
     {kAlltoallv, kShmNonblocking},
-    {kAlltoallv, kShmPair, {.up_to_ranks = 2, .from_bytes = 1, .below_bytes = kPairBuffer + 1}},
-    {kAlltoallv, kShmAll, {.up_to_ranks = 2, .from_bytes = 1, .below_bytes = kPairBuffer + 1}},
     {kAlltoallv, kShmLeader},
     {kAlltoallv, kTwoStages, {.up_to_ranks = 4096}},
     {kAlltoallv, kDirect},
 
     {kReduceScatter, kShmNonblocking, {.from_ranks = 3, .operations = kPredefined}},
     {kReduceScatter, kShmNonblocking, {.from_bytes = kMuchData, .operations = kPredefined}},
-    {kReduceScatter,
-     kShmPair,
-     {.up_to_ranks = 2, .from_bytes = 1, .below_bytes = kPairBuffer + 1, .operations = kPredefined}},
     {kReduceScatter, kShmLeader, {.below_bytes = 4 << 10, .operations = kPredefined}},
     {kReduceScatter, kShmAll, {.operations = kPredefined}},
     {kReduceScatter, kReduceThenScatter, {.below_bytes = 64 << 10}},
@@ -166,9 +143,6 @@ constexpr Rule kRules[] = {
 
     {kScan, kShmNonblocking, {.from_ranks = 3, .operations = kPredefined}},
     {kScan, kShmNonblocking, {.from_bytes = kMuchData, .operations = kPredefined}},
-    {kScan,
-     kShmPair,
-     {.up_to_ranks = 2, .from_bytes = 1, .below_bytes = kPairBuffer + 1, .operations = kPredefined}},
     {kScan, kShmLeader, {.below_bytes = 4 << 10, .operations = kPredefined}},
     {kScan, kShmAll, {.operations = kPredefined}},
     {kScan, kTwoStages},
@@ -221,7 +195,6 @@ bool keeps_one_order(Collective collective, Algorithm algorithm) {
     case kShmNonblocking:
     case kShmLeader:
     case kShmAll:
-    case kShmPair:
     case kReduceBroadcast:
     case kReduceThenScatter:
     case kChain:
@@ -233,8 +206,7 @@ bool keeps_one_order(Collective collective, Algorithm algorithm) {
 
 /// There is room for so much and no more.
 constexpr bool has_limit(Algorithm algorithm) {
-  return algorithm == kShmBcastRing || algorithm == kShmSmall || algorithm == kShmPair ||
-         algorithm == kNodeShm;
+  return algorithm == kShmBcastRing || algorithm == kShmSmall || algorithm == kNodeShm;
 }
 
 /// But for places, sizes and numbers of ranks.
@@ -242,8 +214,7 @@ bool suits(const Rule& rule, const Situation& is) {
   return (is.team || !is_for_teams(rule.algorithm)) && (is.node || rule.algorithm != kNodeShm) &&
          (is.nonblocking || rule.algorithm != kShmNonblocking) &&
          (is.carried || (rule.algorithm != kShmSmall && rule.algorithm != kShmBcastRing)) &&
-         (is.fits_pair || rule.algorithm != kShmPair) && (is.hosts || rule.algorithm != kTwoStages) &&
-         rule.operations <= is.operation &&
+         (is.hosts || rule.algorithm != kTwoStages) && rule.operations <= is.operation &&
          (!is.one_order || keeps_one_order(rule.collective, rule.algorithm));
 }
 
@@ -288,7 +259,7 @@ namespace {
 Algorithm first_that_fits(const Rule* rule, const Situation& is) {
   while (!suits(*rule, is) || (rule->below_bytes != 0 && is.bytes >= rule->below_bytes) ||
          (rule->up_to_ranks != 0 && is.ranks > rule->up_to_ranks) || is.bytes < rule->from_bytes ||
-         is.ranks < rule->from_ranks || (rule->algorithm == kShmPair && !is.touched))
+         is.ranks < rule->from_ranks)
     ++rule;
   return rule->algorithm;
 }
@@ -353,7 +324,6 @@ const char* name_of(Algorithm algorithm) {
                                            "shm small",
                                            "shm leader",
                                            "shm all",
-                                           "shm pair",
                                            "flat"};
   return kNames[static_cast<std::size_t>(algorithm)];
 }

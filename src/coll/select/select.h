@@ -56,13 +56,8 @@ enum class Algorithm : std::uint8_t {
   kShmSmall,      ///< leaders combine, or take, the data of their group, and pass it on as they meet
   kShmLeader,     ///< leaders move or combine data for their group, where it lies
   kShmAll,        ///< each rank moves or combines its part of the data, where it lies
-  kShmPair,       ///< two ranks: each fetches what the other one has copied to where both can
-                  ///< (shared/pair_blocking.cc)
 };
-inline constexpr int kAlgorithms = static_cast<int>(Algorithm::kShmPair) + 1;
-
-/// Of each of the staging buffers that two ranks exchange.
-inline constexpr Count kPairBuffer = 128 << 10;
+inline constexpr int kAlgorithms = static_cast<int>(Algorithm::kShmAll) + 1;
 
 /// Which reductions a rule fits.
 enum class Operations : std::uint8_t { kAny, kCommutative, kPredefined };
@@ -125,9 +120,7 @@ struct Situation {
   bool hosts = false;                              ///< they are on several hosts, in an order that suits
   bool one_order = false;  ///< operands must be combined in an order that no placement changes
   Where where = Where::kAnywhere;
-  bool carried = true;     ///< leaders of a team have room for it, or a slot of the ring has
-  bool fits_pair = false;  ///< so have the buffers of a team of two ranks, each alone at its worker
-  bool touched = true;     ///< and their programs write and read the data, for all we know
+  bool carried = true;  ///< leaders of a team have room for it, or a slot of the ring has
 };
 Algorithm select(Collective collective, const Situation& situation);
 /// The same by the shipped rules for anywhere alone, whatever use_rules() has put in front of them.

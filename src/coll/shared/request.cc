@@ -98,19 +98,4 @@ void TeamRequest::begin() {
   team_.pending().join(*this);
 }
 
-void TeamRequest::fill_buffer(PairBuffers& buffers) {
-  const Collective collective = signature_.collective();
-  const int rank = comm->rank, root = signature_.root();
-  if (!has_blocks_)
-    transfer_ = PairTransfer::of(rank, {.collective = collective,
-                                        .root = root,
-                                        .send = from_,
-                                        .recv = to_,
-                                        .exclusive = signature_.exclusive(),
-                                        .first = first_});
-  else
-    transfer_ = PairTransfer::of_blocks(rank, collective, root, extra_->out, extra_->in);
-  filled_ = buffers.fill(rank, transfer_, combining());
-}
-
 }  // namespace clump::coll

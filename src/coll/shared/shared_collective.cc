@@ -308,7 +308,6 @@ void SharedCollective::swap_blocks(const ArgumentSlot& me) {
 
 void SharedCollective::combine_slice(const ArgumentSlot& me, int slice, int slices,
                                      const Reduction& reduction) {
-  if (combines_alone(me)) return reduce_slice(me, 0, me.buffers->from.count, me.rank, reduction);
   const Count begin = piece_begin(me.buffers->from.count, slices, slice);
   const Count end = piece_begin(me.buffers->from.count, slices, slice + 1);
   const bool for_all = me.call.collective() == Collective::kAllreduce;
@@ -316,18 +315,6 @@ void SharedCollective::combine_slice(const ArgumentSlot& me, int slice, int slic
     return reduce_slice(me, begin, end, for_all ? kAll : me.call.root(), reduction);
   if (me.call.exclusive()) return exscan_slice(me, begin, end, reduction);
   scan_slice(me, begin, end, reduction);
-}
-
-// Of two ranks each combines everything, for itself alone: half of it for both would be half the work, but
-// what one writes for the other one has to be fetched from its cache again (64 KB that the ranks touch: twice
-// as fast).
-bool SharedCollective::combines_alone(const ArgumentSlot& me) const {
-  const auto is_apart = [](const Buffers& its) {
-    return its.to.type->is_dense() && its.to.base != its.from.base;
-  };
-  return size_ == 2 && me.call.collective() == Collective::kAllreduce &&
-         me.call.algorithm() != Algorithm::kShmLeader && !me.call.in_place() && me.bytes < kWorthGiving &&
-         is_apart(buffers_[0]) && is_apart(buffers_[1]);
 }
 
 namespace {
