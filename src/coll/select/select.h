@@ -30,6 +30,22 @@ enum class Collective : std::uint8_t {
 };
 inline constexpr int kCollectives = static_cast<int>(Collective::kNeighbours) + 1;
 
+/// Whether it combines operands.
+constexpr bool combines(Collective collective) {
+  return collective == Collective::kReduce || collective == Collective::kAllreduce ||
+         collective == Collective::kReduceScatter || collective == Collective::kScan;
+}
+/// Whether it moves a block for each rank, all of one size.
+constexpr bool has_equal_blocks(Collective collective) {
+  return collective == Collective::kGather || collective == Collective::kScatter ||
+         collective == Collective::kAllgather || collective == Collective::kAlltoall;
+}
+/// Whether it moves a block for each rank, of any sizes.
+constexpr bool has_uneven_blocks(Collective collective) {
+  return collective == Collective::kGatherv || collective == Collective::kScatterv ||
+         collective == Collective::kAllgatherv || collective == Collective::kAlltoallv;
+}
+
 enum class Algorithm : std::uint8_t {
   kBinomial,           ///< a tree, log2(ranks) rounds
   kDissemination,      ///< barrier: after round k each rank has heard of 2^k ranks

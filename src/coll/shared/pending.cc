@@ -94,22 +94,13 @@ void PendingCollective::tell_all() {
 }
 
 Count PendingCollective::effort(const ArgumentSlot& me) const {
-  const Count pairs = Count{size_} * size_ * kBlockEffort;
-  switch (me.call.collective()) {
-    case Collective::kBarrier:
-      return 0;
-    case Collective::kReduce:
-    case Collective::kAllreduce:
-    case Collective::kScan:
-    case Collective::kReduceScatter:
-      return 2 * size_ * (me.bytes + kBlockEffort);
-    case Collective::kBroadcast:
-    case Collective::kGather:
-    case Collective::kScatter:
-      return bytes_touched(me) + size_ * kBlockEffort;
-    default:
-      return bytes_touched(me) + pairs;
-  }
+  const Collective collective = me.call.collective();
+  if (collective == Collective::kBarrier) return 0;
+  if (combines(collective)) return 2 * size_ * (me.bytes + kBlockEffort);
+  const bool has_root = collective == Collective::kBroadcast || collective == Collective::kGather ||
+                        collective == Collective::kScatter;
+  const Count blocks = has_root ? Count{size_} : Count{size_} * size_;
+  return bytes_touched(me) + blocks * kBlockEffort;
 }
 
 void PendingCollective::submit(int group, net::ProgressTask& task) {

@@ -84,17 +84,11 @@ SharedCollective::~SharedCollective() = default;
 
 /// Whether the caller's own two buffers have blocks of different sizes.
 bool SharedCollective::is_mismatched(int rank, const Call& call) const {
-  switch (call.collective) {
-    case Collective::kGather:
-      return rank == call.root && coll::block_bytes(call.recv, size_) != call.bytes;
-    case Collective::kScatter:
-      return rank == call.root && coll::block_bytes(call.send, size_) != call.bytes;
-    case Collective::kAllgather:
-    case Collective::kAlltoall:
-      return coll::block_bytes(call.recv, size_) != call.bytes;
-    default:
-      return false;
-  }
+  if (!has_equal_blocks(call.collective)) return false;
+  const bool has_root = call.collective == Collective::kGather || call.collective == Collective::kScatter;
+  if (has_root && rank != call.root) return false;
+  const Layout& all = call.collective == Collective::kScatter ? call.send : call.recv;
+  return coll::block_bytes(all, size_) != call.bytes;
 }
 
 PackedSignature SharedCollective::signature_of(int rank, const Call& call, Algorithm algorithm,
@@ -130,35 +124,27 @@ void swap(const Layout& one, const Layout& other, Count bytes) {
   }
 }
 
+namespace {
+
+/// Whether the operands of all ranks are combined in slices.
+bool is_sliced(Collective collective) {
+  return combines(collective) && collective != Collective::kReduceScatter;
+}
+
+}  // namespace
+
 void SharedCollective::work_for(LocalGroup& group, const ArgumentSlot& me, const Reduction* reduction) {
-  switch (me.call.collective()) {
-    case Collective::kReduce:
-    case Collective::kAllreduce:
-    case Collective::kScan:
-      return combine_slice(me, group.number, group_count_, *reduction);
-    default:
-      for (ArgumentSlot* member : group.members) work(*member, reduction);
-  }
+  if (is_sliced(me.call.collective())) return combine_slice(me, group.number, group_count_, *reduction);
+  for (ArgumentSlot* member : group.members) work(*member, reduction);
 }
 
 void SharedCollective::work(ArgumentSlot& me, const Reduction* reduction) {
-  switch (me.call.collective()) {
-    case Collective::kReduce:
-    case Collective::kAllreduce:
-    case Collective::kScan:
-      return combine_slice(me, me.rank, size_, *reduction);
-    case Collective::kReduceScatter:
-      return reduce_block(me, *reduction);
-    case Collective::kNeighbours:
-      return fetch_from_neighbours(me);
-    case Collective::kGatherv:
-    case Collective::kScatterv:
-    case Collective::kAllgatherv:
-    case Collective::kAlltoallv:
-      return move_blocks(me);
-    default:
-      return move(me);
-  }
+  const Collective collective = me.call.collective();
+  if (is_sliced(collective)) return combine_slice(me, me.rank, size_, *reduction);
+  if (collective == Collective::kReduceScatter) return reduce_block(me, *reduction);
+  if (collective == Collective::kNeighbours) return fetch_from_neighbours(me);
+  if (has_uneven_blocks(collective)) return move_blocks(me);
+  move(me);
 }
 
 // By all ranks together, in operations that only move data. The source of a broadcast does not count: most
