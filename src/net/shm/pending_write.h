@@ -31,7 +31,6 @@ class PendingWrite {
   static PendingWrite cts(const CtsNote& note);
   /// A message of this process that its receiver has asked for.
   static PendingWrite pieces(SendRequest& message, ShmRendezvous* asker, Count bytes);
-  static PendingWrite written(ShmRendezvous* asker, bool complete);
   static PendingWrite cancel(Envelope envelope, SendRequest* message, int destination);
   static PendingWrite cancelled(SendRequest* message);
   static PendingWrite buffer_credit(std::uint32_t staging_buffer);
@@ -52,7 +51,6 @@ class PendingWrite {
     kFin,
     kCts,
     kPieces,
-    kWritten,
     kCancel,
     kCancelled,
     kBufferCredit
@@ -73,9 +71,7 @@ class PendingWrite {
   std::optional<std::uint32_t> staging_buffer_;  // pieces go into this one, or kBufferCredit
   Count in_staging_ = 0;                         // so much already
   std::uint64_t ticket_ = 0;
-  void* into_ = nullptr;   // kCts
-  bool complete_ = false;  // kWritten
-  Envelope envelope_;      // only to withdraw it: the message may be gone
+  Envelope envelope_;  // only to withdraw it: the message may be gone
 };
 
 }  // namespace clump::net
