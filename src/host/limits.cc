@@ -18,11 +18,11 @@
 #include "base/process.h"
 #include "host/shares.h"
 #include "host/stacks.h"
-#include "image/process_ids.h"
-#include "image/refusal.h"
-#include "image/spawn.h"
-#include "image/standard.h"
 #include "image/symbols.h"
+#include "process/children/spawn.h"
+#include "process/files/standard.h"
+#include "process/ids.h"
+#include "process/refusal.h"
 
 namespace clump::host {
 

@@ -37,14 +37,14 @@
 #include "host/host.h"
 #include "host/stacks.h"
 #include "host/state.h"
-#include "image/output.h"
 #include "image/own_calls.h"
-#include "image/record_locks.h"
-#include "image/refusal.h"
 #include "image/sentinels.h"
-#include "image/signals.h"
 #include "image/symbols.h"
 #include "pmi/rank_variables.h"
+#include "process/files/output.h"
+#include "process/files/record_locks.h"
+#include "process/refusal.h"
+#include "process/signals/signals.h"
 
 extern "C" {
 [[gnu::weak]] void __tsan_init();
@@ -241,7 +241,7 @@ void load_programs() {
   image::note_main_begins(rank.identity);
   std::exit(main(
       argc, argv,
-      image::environment_of(rank.identity)));  // the image layer's exit: this rank's handlers and destructors
+      image::environment_of(rank.identity)));  // the process layer's exit: this rank's handlers and destructors
 }
 
 /// The calling kernel thread will run ranks: gives it what it cannot share with others.

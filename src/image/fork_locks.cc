@@ -9,7 +9,7 @@
 #include "base/mutex.h"
 #include "image/jump.h"
 #include "image/rank_image.h"
-#include "image/signals.h"
+#include "process/signals/signals.h"
 
 extern "C" [[gnu::weak]] void __tsan_init();  // NOLINT: the sanitizer's name; null without it
 

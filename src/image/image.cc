@@ -14,17 +14,17 @@
 #include <mutex>
 #include <new>
 
-#include "image/arch.h"
 #include "image/arena.h"
 #include "image/doors.h"
 #include "image/float_flags.h"
 #include "image/fork_locks.h"
 #include "image/loader.h"
 #include "image/objects.h"
-#include "image/output.h"
 #include "image/rank_image.h"
 #include "image/sentinels.h"
-#include "image/standard.h"
+#include "inspect/arch.h"
+#include "process/files/output.h"
+#include "process/files/standard.h"
 
 namespace clump::image {
 namespace {

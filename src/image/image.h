@@ -6,8 +6,8 @@
 // points into a private object is changed to the rank's own copy of that object. The first rank, called
 // native, runs on the originals. docs/images.md explains this, and its limits.
 //
-// A rank's state in the C library (exit handlers, environment, getopt, rand, strtok, ...) is private too: see
-// libc_*.cc.
+// A rank's state in the C library (exit handlers, environment, getopt, rand, strtok, ...) is private, too: see
+// src/process.
 #pragma once
 
 #include <cstddef>

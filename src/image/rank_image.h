@@ -18,12 +18,12 @@
 #include "fiber/identity.h"
 #include "image/fork_locks.h"
 #include "image/instance.h"
-#include "image/libc_state.h"
-#include "image/output.h"
 #include "image/plugins.h"
 #include "image/program.h"
 #include "image/symbols.h"
 #include "image/variables.h"
+#include "process/files/output.h"
+#include "process/rank_state.h"
 
 namespace clump::image {
 
@@ -132,7 +132,7 @@ bool in_host_process();
 /// The calling thread ends its rank. Other threads that try wait until the process ends.
 void claim_leaving(Image& image);
 
-// libc_stdin.cc
+// files/stdin.cc
 
 /// Makes `descriptor` the rank's standard input; -1: an empty one.
 void begin_input(Image& image, int descriptor);
@@ -145,7 +145,7 @@ void use_as_input(int real);
 /// freopen() of the rank's `stdin`.
 std::FILE* reopen_input(const char* path, const char* mode);
 
-// libc_streams.cc
+// files/streams.cc
 
 enum class Streams : std::uint8_t { kAll, kLineBuffered };
 /// What to do about a stream that another thread of the rank uses at this moment.
@@ -154,25 +154,25 @@ enum class WhileBusy : std::uint8_t { kWait, kGoOn };
 /// streams and input alone. `stdout` and `stderr` are not among them: output.h.
 int flush_streams(Streams which, WhileBusy while_busy);
 
-/// Makes the rank's `stdout` and `stderr`: libc_stdout.cc. Before its constructors run.
+/// Makes the rank's `stdout` and `stderr`: files/stdout.cc. Before its constructors run.
 void begin_standard_output(Image& image);
 /// The calling rank's `stdout`, as the program has set it.
 std::FILE* own_stdout();
 
-// The auxiliary vector: libc_self.cc
+// The auxiliary vector: files/self.cc
 
 /// Notes the process's own, which follows its environment.
 void note_auxiliary_vector(char** environment);
 /// The rank's, with AT_NULL at its end.
 std::vector<ElfW(auxv_t)> auxiliary_vector_of(const Image& image);
 
-/// From here on processor time is counted, if the program may ask for it: libc_usage.cc.
+/// From here on processor time is counted, if the program may ask for it: threads/usage.cc.
 void keep_usage_if_told(const Dynamic& program);
 
-/// The path at which execvp() finds a program by the rank's PATH: libc_expand.cc. Empty if it finds none.
+/// The path at which execvp() finds a program by the rank's PATH: libc/expand.cc. Empty if it finds none.
 std::string program_in_path(const char* file);
 
-/// open() that returns the kernel's lowest number: libc_descriptors.cc.
+/// open() that returns the kernel's lowest number: files/descriptors.cc.
 int open_kernels(const char* path, int flags);
 
 }  // namespace clump::image

@@ -15,8 +15,8 @@
 #include "base/why_refused.h"
 #include "image/objects.h"
 #include "image/relocations.h"
-#include "image/standard.h"
 #include "image/variables.h"
+#include "process/files/standard.h"
 
 namespace clump::image {
 namespace {

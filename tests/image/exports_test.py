@@ -1,7 +1,7 @@
 """exports_test.py LIBRARY [--list]: every function of this system's C library that is another form of an interposed one is interposed, too.
 
 Other forms are those that headers choose (__isoc23_scanf, __read_chk, open64, a name with _time64) and further names (__read, _IO_puts). A newer C
-library may bring some; then this test names them: they belong into src/image/aliases.txt, or beside the function. It also names the functions
+library may bring some; then this test names them: they belong into src/process/aliases.txt, or beside the function. It also names the functions
 that use a rank's stdin without naming it.
 
 With --list it prints all functions of the C library instead, what becomes of each, and why, as Markdown.
@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-IMAGE = Path(__file__).resolve().parents[2] / "src" / "image"
+SRC = Path(__file__).resolve().parents[2] / "src"
 USES_STDIN = r"(__isoc\d+_)?v?w?scanf|get(w)?char(_unlocked)?|gets"
 # Not interposed: a program that calls gets() runs as processes (process_only.cc), as the linker warns of each library that defines it. Names of
 # system calls are what libraries call that stand in for the plain name, as tcmalloc for sbrk().
@@ -55,22 +55,22 @@ def first_comment(text):
 
 
 def print_list(exported, interposed):
-    further = {name: words[0] for words in map(str.split, (IMAGE / "aliases.txt").read_text(encoding="utf-8").splitlines()) if words and words[0] != "#"
+    further = {name: words[0] for words in map(str.split, (SRC / "process" / "aliases.txt").read_text(encoding="utf-8").splitlines()) if words and words[0] != "#"
                for name in words[1:]}
     groups = {}
-    for file in sorted(IMAGE.glob("*.cc")) + sorted(IMAGE.parent.glob("host/*.cc")):
+    for file in [file for layer in ("image", "process", "host") for file in sorted((SRC / layer).rglob("*.cc"))]:
         text = file.read_text(encoding="utf-8")
         words = set(re.findall(r"\w+", text))
         defined = {name for name in interposed if further.get(name, name) in words and re.search(rf"CLUMP_HOST_API[^;{{}}]*?\b{further.get(name, name)}\(", text)}
         interposed = interposed - defined
         if defined:
-            groups[f"`src/{file.parent.name}/{file.name}`: {first_comment(text)}"] = defined
+            groups[f"`src/{file.relative_to(SRC)}`: {first_comment(text)}"] = defined
     if interposed:
         groups["made by macros of these files"] = interposed
     print(f"## Interposed: {sum(map(len, groups.values()))}\n")
     for what, names in groups.items():
         print(f"- {what} {', '.join(sorted(names))}")
-    text = (IMAGE / "process_only.cc").read_text(encoding="utf-8")
+    text = (SRC / "inspect" / "process_only.cc").read_text(encoding="utf-8")
     sentences = dict(re.findall(r'constexpr std::string_view (k\w+) =\s*"(.*?)"', text))
     processes = {}
     for name, reason in re.findall(r'\{"(\w+)",\s*("[^"]*"|k\w+)', text):
