@@ -1,7 +1,10 @@
 #include "inspect/process_only.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 
 #include "inspect/elf_file.h"
 
@@ -12,167 +15,100 @@ namespace {
 /// call them: then the call itself is refused (refused.cc).
 enum class Importer : std::uint8_t { kAny, kProgram };
 
-struct Row {
-  std::string_view function;
+struct Group {
+  std::string_view guide;  ///< what docs/guide/private.md calls it: a test looks
   std::string_view reason;
+  std::string_view functions;
   Importer importer = Importer::kAny;
 };
 
-constexpr std::string_view kPlaceInList = "steps through a list at a place that the process has once";
-constexpr std::string_view kOneResult = "has its result or its settings in memory that the process has once";
-constexpr std::string_view kProfile = "profiles the process (gcc -pg): gmon.out";
-constexpr std::string_view kQueue = "is told of the end of input and output by what the process has once";
-constexpr std::string_view kEnvironment = "looks at the environment of the process";
-constexpr std::string_view kHeapEnd = "moves the end of the heap of the process";
-constexpr std::string_view kUndo = "may have the kernel undo it, which it does when the process ends";
-constexpr std::string_view kStdin = "reads the stdin that the process has once";
-constexpr std::string_view kWatchedMemory = "has the C library watch the memory of the process";
-
-/// In the order of the characters' codes. A new row is for a function that is rarely used and cannot be given
-/// to each rank at a reasonable cost.
-constexpr Row kProcessOnly[] = {
-    {"__fentry__", kProfile},
-    {"__gets_chk", kStdin},
-    {"__moncontrol", kProfile},
-    {"__monstartup", kProfile},
-    {"__profil", kProfile},
-    {"_mcount", kProfile},
-    {"addseverity", kOneResult},
-    {"aio_fsync", kQueue},
-    {"aio_fsync64", kQueue},
-    {"aio_read", kQueue},
-    {"aio_read64", kQueue},
-    {"aio_write", kQueue},
-    {"aio_write64", kQueue},
-    {"arch_prctl", "changes registers of the thread that runs it"},
-    {"brk", kHeapEnd, Importer::kProgram},
-    {"capset", "changes the capabilities of the thread that runs it"},
-    {"chroot", "changes the root directory of the process"},
-    {"endaliasent", kPlaceInList},
-    {"endfsent", kPlaceInList},
-    {"endhostent", kPlaceInList},
-    {"endnetent", kPlaceInList},
-    {"endnetgrent", kPlaceInList},
-    {"endprotoent", kPlaceInList},
-    {"endservent", kPlaceInList},
-    {"endspent", kPlaceInList},
-    {"endttyent", kPlaceInList},
-    {"endusershell", kPlaceInList},
-    {"endutent", kPlaceInList},
-    {"endutxent", kPlaceInList},
-    {"flockfile", "holds a lock of the C library that ranks of a process share"},
-    {"fmtmsg", kOneResult},
-    {"ftrylockfile", "holds a lock of the C library that ranks of a process share"},
-    {"getaliasent", kPlaceInList},
-    {"getaliasent_r", kPlaceInList},
-    {"getdate", kOneResult},
-    {"getfsent", kPlaceInList},
-    {"getfsfile", kPlaceInList},
-    {"getfsspec", kPlaceInList},
-    {"gethostent", kPlaceInList},
-    {"gethostent_r", kPlaceInList},
-    {"getnetent", kPlaceInList},
-    {"getnetent_r", kPlaceInList},
-    {"getnetgrent", kPlaceInList},
-    {"getnetgrent_r", kPlaceInList},
-    {"getpass", kOneResult},
-    {"getprotoent", kPlaceInList},
-    {"getprotoent_r", kPlaceInList},
-    {"gets", kStdin},
-    {"getservent", kPlaceInList},
-    {"getservent_r", kPlaceInList},
-    {"getspent", kPlaceInList},
-    {"getspent_r", kPlaceInList},
-    {"getttyent", kPlaceInList},
-    {"getttynam", kPlaceInList},
-    {"getusershell", kPlaceInList},
-    {"getutent", kPlaceInList},
-    {"getutent_r", kPlaceInList},
-    {"getutid", kPlaceInList},
-    {"getutid_r", kPlaceInList},
-    {"getutline", kPlaceInList},
-    {"getutline_r", kPlaceInList},
-    {"getutxent", kPlaceInList},
-    {"getutxid", kPlaceInList},
-    {"getutxline", kPlaceInList},
-    {"inet_nsap_ntoa", kOneResult},
-    {"lio_listio", kQueue},
-    {"lio_listio64", kQueue},
-    {"mcheck", kWatchedMemory},
-    {"mcheck_check_all", kWatchedMemory},
-    {"mcheck_pedantic", kWatchedMemory},
-    {"mcount", kProfile},
-    {"mdb_env_open", "opens a database of LMDB, which keeps its readers by process"},
-    {"moncontrol", kProfile},
-    {"monstartup", kProfile},
-    {"mprobe", kWatchedMemory},
-    {"mq_notify", "is told of messages by a signal of the process"},
-    {"mtrace", kWatchedMemory},
-    {"muntrace", kWatchedMemory},
-    {"nice", "changes the priority of the thread that runs it, which cannot be taken back",
+/// A new row is for functions that are rarely used and cannot be given to each rank at a reasonable cost.
+constexpr Group kProcessOnly[] = {
+    {"LMDB", "opens a database of LMDB, which keeps its readers by process", "mdb_env_open"},
+    {"`SEM_UNDO` of System V semaphores", "may have the kernel undo it, which it does when the process ends",
+     "semop semtimedop", Importer::kProgram},
+    {"`aio_*`", "is told of the end of input and output by what the process has once",
+     "aio_fsync aio_fsync64 aio_read aio_read64 aio_write aio_write64 lio_listio lio_listio64"},
+    {"`arch_prctl`", "changes registers of the thread that runs it", "arch_prctl"},
+    {"`flockfile`", "holds a lock of the C library that ranks of a process share", "flockfile ftrylockfile"},
+    {"`getdate`, `fmtmsg`, `re_set_syntax`",
+     "has its result or its settings in memory that the process has once",
+     "addseverity fmtmsg getdate getpass inet_nsap_ntoa rcmd rcmd_af re_comp re_exec re_set_syntax tmpnam"},
+    {"`gets`", "reads the stdin that the process has once", "__gets_chk gets"},
+    {"`mq_notify`", "is told of messages by a signal of the process", "mq_notify"},
+    {"`mtrace`", "has the C library watch the memory of the process",
+     "mcheck mcheck_check_all mcheck_pedantic mprobe mtrace muntrace"},
+    {"`pthread_setattr_default_np`", "changes all threads that the process makes",
+     "pthread_setattr_default_np"},
+    {"`ptrace`", "makes the thread that runs it a tracer", "ptrace", Importer::kProgram},
+    {"`signalfd`", "takes signals of the process by descriptor", "signalfd"},
+    {"`ulimit`", "sets a limit of the process", "ulimit"},
+    {"`wordexp`, `tempnam`", "looks at the environment of the process", "tempnam wordexp"},
+    {"capabilities", "changes the capabilities of the thread that runs it", "capset"},
+    {"gprof (`-pg`)", "profiles the process (gcc -pg): gmon.out",
+     "__fentry__ __moncontrol __monstartup __profil _mcount mcount moncontrol monstartup profil sprofil"},
+    {"lists that are walked", "steps through a list at a place that the process has once",
+     "endaliasent endfsent endhostent endnetent endnetgrent endprotoent endservent endspent endttyent "
+     "endusershell endutent endutxent getaliasent getaliasent_r getfsent getfsfile getfsspec gethostent "
+     "gethostent_r getnetent getnetent_r getnetgrent getnetgrent_r getprotoent getprotoent_r getservent "
+     "getservent_r getspent getspent_r getttyent getttynam getusershell getutent getutent_r getutid "
+     "getutid_r getutline getutline_r getutxent getutxid getutxline pututline pututxline setaliasent "
+     "setfsent sethostent setnetent setnetgrent setprotoent setservent setspent setttyent setusershell "
+     "setutent setutxent utmpname utmpxname"},
+    {"namespaces", "changes the namespaces of the process", "setns unshare"},
+    {"priority and scheduling class", "changes how the kernel schedules the thread that runs it",
+     "pthread_setschedprio sched_setparam sched_setscheduler"},
+    {"priority and scheduling class",
+     "changes the priority of the thread that runs it, which cannot be taken back", "nice",
      Importer::kProgram},
-    {"pkey_alloc", "protects memory from the thread that runs it"},
-    {"profil", kProfile},
-    {"pthread_mutexattr_setrobust", "tells of the end of a thread, and that of a rank need not be one"},
-    {"pthread_mutexattr_setrobust_np", "tells of the end of a thread, and that of a rank need not be one"},
-    {"pthread_setattr_default_np", "changes all threads that the process makes"},
-    {"pthread_setschedprio", "changes how the kernel schedules the thread that runs it"},
-    {"ptrace", "makes the thread that runs it a tracer", Importer::kProgram},
-    {"pututline", kPlaceInList},
-    {"pututxline", kPlaceInList},
-    {"rcmd", kOneResult},
-    {"rcmd_af", kOneResult},
-    {"re_comp", kOneResult},
-    {"re_exec", kOneResult},
-    {"re_set_syntax", kOneResult},
-    {"sbrk", kHeapEnd, Importer::kProgram},
-    {"sched_setparam", "changes how the kernel schedules the thread that runs it"},
-    {"sched_setscheduler", "changes how the kernel schedules the thread that runs it"},
-    {"semop", kUndo, Importer::kProgram},
-    {"semtimedop", kUndo, Importer::kProgram},
-    {"setaliasent", kPlaceInList},
-    {"setegid", "changes the group of the process"},
-    {"seteuid", "changes the user of the process"},
-    {"setfsent", kPlaceInList},
-    {"setfsgid", "changes the group of the thread that runs it"},
-    {"setfsuid", "changes the user of the thread that runs it"},
-    {"setgid", "changes the group of the process"},
-    {"setgroups", "changes the groups of the process"},
-    {"sethostent", kPlaceInList},
-    {"setnetent", kPlaceInList},
-    {"setnetgrent", kPlaceInList},
-    {"setns", "changes the namespaces of the process"},
-    {"setpriority", "changes the priority of the thread that runs it, which cannot be taken back"},
-    {"setprotoent", kPlaceInList},
-    {"setregid", "changes the group of the process"},
-    {"setresgid", "changes the group of the process"},
-    {"setresuid", "changes the user of the process"},
-    {"setreuid", "changes the user of the process"},
-    {"setservent", kPlaceInList},
-    {"setspent", kPlaceInList},
-    {"setttyent", kPlaceInList},
-    {"setuid", "changes the user of the process"},
-    {"setusershell", kPlaceInList},
-    {"setutent", kPlaceInList},
-    {"setutxent", kPlaceInList},
-    {"signalfd", "takes signals of the process by descriptor"},
-    {"sprofil", kProfile},
-    {"tempnam", kEnvironment},
-    {"tmpnam", kOneResult},
-    {"ulimit", "sets a limit of the process"},
-    {"unshare", "changes the namespaces of the process"},
-    {"utmpname", kPlaceInList},
-    {"utmpxname", kPlaceInList},
-    {"wordexp", kEnvironment},
+    {"priority and scheduling class",
+     "changes the priority of the thread that runs it, which cannot be taken back", "setpriority"},
+    {"protection keys", "protects memory from the thread that runs it", "pkey_alloc"},
+    {"robust mutexes", "tells of the end of a thread, and that of a rank need not be one",
+     "pthread_mutexattr_setrobust pthread_mutexattr_setrobust_np"},
+    {"root directory", "changes the root directory of the process", "chroot"},
+    {"the end of the heap (`sbrk`, `brk`)", "moves the end of the heap of the process", "brk sbrk",
+     Importer::kProgram},
+    {"user and group", "changes the group of the process", "setegid setgid setregid setresgid"},
+    {"user and group", "changes the group of the thread that runs it", "setfsgid"},
+    {"user and group", "changes the groups of the process", "setgroups"},
+    {"user and group", "changes the user of the process", "seteuid setresuid setreuid setuid"},
+    {"user and group", "changes the user of the thread that runs it", "setfsuid"},
 };
-static_assert(std::ranges::is_sorted(kProcessOnly, {}, &Row::function));
+
+struct Row {
+  std::string_view function;
+  const Group* group = nullptr;
+};
+
+constexpr std::size_t kFunctions = [] {
+  std::size_t count = 0;
+  for (const Group& group : kProcessOnly)
+    for (const char letter : group.functions) count += letter == ' ' ? 1 : 0;
+  return count + std::size(kProcessOnly);
+}();
+
+/// All functions, in the order of the characters' codes.
+constexpr auto kRows = [] {
+  std::array<Row, kFunctions> rows;
+  std::size_t count = 0;
+  for (const Group& group : kProcessOnly) {
+    for (std::string_view rest = group.functions; !rest.empty();) {
+      const std::size_t end = std::min(rest.find(' '), rest.size());
+      rows[count++] = {rest.substr(0, end), &group};
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  }
+  std::ranges::sort(rows, {}, &Row::function);
+  return rows;
+}();
 
 }  // namespace
 
 std::string_view reason_for_processes(std::string_view function, bool of_program) {
-  const auto* row = std::ranges::lower_bound(kProcessOnly, function, {}, &Row::function);
-  if (row == std::end(kProcessOnly) || row->function != function) return {};
-  return of_program || row->importer == Importer::kAny ? row->reason : std::string_view();
+  const auto* row = std::ranges::lower_bound(kRows, function, {}, &Row::function);
+  if (row == kRows.end() || row->function != function) return {};
+  return of_program || row->group->importer == Importer::kAny ? row->group->reason : std::string_view();
 }
 
 void ImportedNeed::see(std::string_view function) {
