@@ -22,6 +22,7 @@
 #include "host/state.h"
 #include "pmi/pmix.h"
 #include "process/files/output.h"
+#include "process/libc/exit.h"
 #include "process/signals/signals.h"
 
 extern "C" [[gnu::weak]] void clump_malloc_end();  // src/malloc/young.h

@@ -29,6 +29,7 @@
 #include "host/state.h"
 #include "pmi/job_file.h"
 #include "process/files/standard.h"
+#include "process/libc/exit.h"
 
 namespace clump::host {
 

@@ -42,8 +42,8 @@ struct Verdict {
   Lacks lacks;                ///< what the program names of that family and nothing has
   std::string second_mpi;     ///< a library of another kind that is needed as well
   std::string second_mpi_needed_by;
-  std::string_view mpi_inside;  ///< the family of an MPI library that is part of the program (family_inside)
-  std::string process_function;     ///< a function that it imports and that needs a process for each rank
+  std::string_view mpi_inside;   ///< the family of an MPI library that is part of the program (family_inside)
+  std::string process_function;  ///< a function that it imports and that needs a process for each rank
   std::string_view process_reason;  ///< why it does, as the end of a sentence
   std::string process_function_in;  ///< path of the file that imports it: the program or a private library
   std::string unordered_in;         ///< path of a library that uses a function of libm and does not name libm

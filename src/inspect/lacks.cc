@@ -72,8 +72,8 @@ class LacksSearch {
     ElfFile file;
   };
 
-  /// Facades come first, as nearly all names are theirs. A facade may stand on another one, which nothing else
-  /// names (libmpi_usempif08.so.40 on libmpi_mpifh.so.40).
+  /// Facades come first, as nearly all names are theirs. A facade may stand on another one, which nothing
+  /// else names (libmpi_usempif08.so.40 on libmpi_mpifh.so.40).
   void add(const std::string& path) {
     if (std::ranges::any_of(files_, [&](const One& one) { return one.path == path; })) return;
     if (!is_facade(path)) return static_cast<void>(files_.emplace_back(path));

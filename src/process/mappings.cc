@@ -22,6 +22,7 @@
 #include "image/rank_image.h"
 #include "image/symbols.h"
 #include "process/files/standard.h"
+#include "process/libc/exit.h"
 #include "process/memory_owner.h"
 #include "process/refusal.h"
 

@@ -2,6 +2,7 @@
 // file that is named there.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <cstddef>
@@ -10,43 +11,21 @@
 #include <cstdlib>
 #include <ctime>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include <pthread.h>
 
 #include "base/mutex.h"
 #include "image/fork_locks.h"
-#include "process/signals/state.h"
+#include "image/rank_image.h"
 
 namespace clump::image {
-
-/// State that few programs use: made at first use, never destroyed. Any thread.
-template <typename T>
-class OnDemand {
- public:
-  T& get() {
-    T* mine = state_.load(std::memory_order_acquire);  // acquire: pairs with release below
-    if (mine == nullptr) {
-      auto fresh = std::make_unique<T>();
-      if (state_.compare_exchange_strong(mine, fresh.get(), std::memory_order_acq_rel))
-        mine = fresh.release();
-    }
-    return *mine;
-  }
-  /// The state; null if it was not used yet.
-  T* made() const { return state_.load(std::memory_order_acquire); }  // acquire: pairs with release in get()
-
- private:
-  std::atomic<T*> state_{nullptr};
-};
-
-struct ConversionState;
-struct LocaleState;
-struct MultibyteState;
-struct NamesState;
-struct PrintfState;
-struct SyslogState;
+namespace output {
+class RankOutput;
+}
+namespace signals {
+struct SignalState;
+}
 
 /// exit(), quick_exit() and their handlers: libc/exit.cc.
 struct ExitState {
@@ -68,18 +47,6 @@ struct ExitState {
   bool skipped_handlers = false;  ///< the rank has left in a way that runs no exit handlers and no
                                   ///< destructors
   pthread_t leaver{};
-};
-
-/// pthread_atfork(): fork_handlers.cc.
-struct ForkState {
-  struct Handler {
-    void (*prepare)() = nullptr;
-    void (*in_parent)() = nullptr;
-    void (*in_child)() = nullptr;
-    void* object = nullptr;  ///< the __dso_handle of the object that has registered it
-  };
-  RankMutex lock;
-  std::vector<Handler> handlers;  ///< oldest first
 };
 
 /// getopt(): libc/getopt.cc. The position in argv, besides optind.
@@ -164,7 +131,13 @@ struct ChildrenUsage {
   std::atomic<long> minor_faults{0}, major_faults{0}, blocks_in{0}, blocks_out{0}, waits{0}, preemptions{0};
 };
 
-struct LibcState {
+/// All of it. Of what few programs use, PerRank makes the rest.
+struct RankState {
+  static constexpr std::size_t kMostKinds = 16;  ///< of PerRank
+
+  RankState(signals::SignalState& of_signals, output::RankOutput& of_output)
+      : signals(of_signals), output(of_output) {}
+
   ExitState exit;
   GetoptState getopt;
   RandomState random;
@@ -175,20 +148,46 @@ struct LibcState {
   ShellState shell;
   std::unique_ptr<KeyState> keys;
   StandardState standard;
-  std::atomic<int> locked_files{0};      ///< in how many files the rank may have record locks:
-                                         ///< record_locks.cc
-  signals::SignalState signals;          ///< signals/actions.cc and others
-  OnDemand<ForkState> fork;              ///< fork_handlers.cc
-  OnDemand<ConversionState> conversion;  ///< libc/conversion.cc
-  OnDemand<LocaleState> locale;          ///< libc/locale.cc
-  OnDemand<MultibyteState> multibyte;    ///< libc/multibyte.cc
-  OnDemand<NamesState> names;            ///< libc/names.cc
-  OnDemand<PrintfState> printf;          ///< files/printf.cc
-  OnDemand<SyslogState> syslog;          ///< libc/syslog.cc
+  signals::SignalState& signals;     ///< signals/state.h
+  output::RankOutput& output;        ///< files/output.h
+  std::atomic<int> locked_files{0};  ///< in how many files the rank may have record locks: record_locks.cc
   char* strtok_rest = nullptr;
   int personality = -1;                   ///< what a fiber has set; -1: nothing. personality.cc
   std::atomic<long> told_system_time{0};  ///< microseconds. threads/usage.cc
   int core_count = 0;  ///< what a program takes for the number of cores; 0: ask the kernel. threads/cores.cc
+  std::array<std::atomic<void*>, kMostKinds> kept_by_files{};
 };
 
+/// Gives the next number to a kind of state that has none yet.
+int number_of_kind(std::atomic<int>& number);
+
+/// State of a rank that few programs use, and one file knows: a static variable of that file. It is made at
+/// the rank's first use, by `new`, and never destroyed. Any thread.
+template <typename T>
+class PerRank {
+ public:
+  T& of(Image& image = current_image()) {
+    const int known = number_.load(std::memory_order_relaxed);  // relaxed: it stands for nothing else
+    Place& place = place_in(image, known >= 0 ? known : number_of_kind(number_));
+    void* mine = place.load(std::memory_order_acquire);  // acquire: pairs with release below
+    if (mine == nullptr) {
+      auto fresh = std::make_unique<T>();
+      if (place.compare_exchange_strong(mine, fresh.get(), std::memory_order_acq_rel)) mine = fresh.release();
+    }
+    return *static_cast<T*>(mine);
+  }
+  /// The rank's; null if it was not used yet.
+  T* made_of(Image& image = current_image()) {
+    const int known = number_.load(std::memory_order_relaxed);  // relaxed, acquire: as above
+    return known >= 0 ? static_cast<T*>(place_in(image, known).load(std::memory_order_acquire)) : nullptr;
+  }
+
+ private:
+  using Place = std::atomic<void*>;
+  static Place& place_in(Image& image, int number) {
+    return image.state().kept_by_files[static_cast<std::size_t>(number)];
+  }
+
+  std::atomic<int> number_{-1};
+};
 }  // namespace clump::image

@@ -47,7 +47,7 @@ BELOW = {
     "malloc": [],
 }
 # Headers of one layer that others may include although they stand above: contracts without code of that layer behind them.
-SHARED_HEADERS = {"host/host.h", "process/files/output.h", "process/files/standard.h", "process/rank_state.h", "process/signals/signals.h"}
+SHARED_HEADERS = {"host/host.h"}
 # The names of namespace std that a precompiled header is there for. Those of <cstddef> come with each header of the C++ library.
 STANDARD_NAMES = {
     "algorithm": "all_of any_of binary_search clamp copy copy_if copy_n count count_if equal equal_range fill fill_n find find_if "

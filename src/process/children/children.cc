@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "image/rank_image.h"
+#include "process/libc/exit.h"
 
 namespace clump::image {
 namespace {

@@ -1,18 +1,24 @@
 // Functions that start a process note the rank that has started it (children.h). The process has the rank's
 // cores and the rank's personality.
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <pty.h>
 #include <sched.h>
 #include <spawn.h>
 #include <sys/personality.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <alloca.h>
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdarg>
+#include <cstdlib>
+#include <cstring>
 #include <string>
+#include <string_view>
 
 #include "base/types.h"
 #include "fiber/fiber.h"
@@ -27,7 +33,7 @@
 #include "process/children/spawn.h"
 #include "process/files/own_program.h"
 #include "process/files/standard.h"
-#include "process/files/stream_list.h"
+#include "process/files/streams.h"
 #include "process/signals/signals.h"
 #include "process/threads/cores.h"
 
@@ -52,6 +58,26 @@ class Inheritance {
   WithCoresOfFiber cores_;
   WithPersonalityOfFiber personality_;
 };
+
+bool is_folder(const char* path) {
+  struct stat status {};
+  return path != nullptr && *path != '\0' && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/// The path at which execvp() finds a program by the rank's PATH. Empty if it finds none.
+std::string program_in_path(const char* file) {
+  if (std::strchr(file, '/') != nullptr || *file == '\0') return file;
+  const char* const list = std::getenv("PATH");
+  std::string_view folders = list != nullptr ? list : "/bin:/usr/bin";
+  for (;;) {
+    const std::size_t end = std::min(folders.find(':'), folders.size());
+    const std::string_view folder = folders.substr(0, end);
+    std::string path = fmt::format("{}/{}", folder.empty() ? "." : folder, file);
+    if (access(path.c_str(), X_OK) == 0 && !is_folder(path.c_str())) return path;
+    if (end == folders.size()) return {};
+    folders.remove_prefix(end + 1);
+  }
+}
 
 /// Returns `error`, the result of a posix_spawn() that has made the process `made` if it is 0.
 int note_spawned(int error, pid_t made, pid_t* child) {

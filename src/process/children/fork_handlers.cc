@@ -13,8 +13,20 @@
 namespace clump::image::fork_handlers {
 
 namespace {
+struct ForkState {
+  struct Handler {
+    void (*prepare)() = nullptr;
+    void (*in_parent)() = nullptr;
+    void (*in_child)() = nullptr;
+    void* object = nullptr;  ///< the __dso_handle of the object that has registered it
+  };
+  RankMutex lock;
+  std::vector<Handler> handlers;  ///< oldest first
+};
+
+constinit PerRank<ForkState> kept;
 using Handlers = std::vector<ForkState::Handler>;
-}
+}  // namespace
 
 struct AroundFork::State {
   Handlers handlers;  ///< copied: fork() in another thread may run them at the same time
@@ -22,7 +34,7 @@ struct AroundFork::State {
 
 AroundFork::AroundFork() {
   if (!captured()) return;
-  ForkState* const mine = current_image().libc().fork.made();
+  ForkState* const mine = kept.made_of();
   if (mine == nullptr) return;
   {
     const std::scoped_lock lock(mine->lock);
@@ -44,7 +56,7 @@ void AroundFork::after(int child) {
 }
 
 void forget(Image& image, const void* object) {
-  ForkState* const mine = image.libc().fork.made();
+  ForkState* const mine = kept.made_of(image);
   if (mine == nullptr) return;
   const std::scoped_lock lock(mine->lock);
   std::erase_if(mine->handlers, [&](const ForkState::Handler& handler) { return handler.object == object; });
@@ -63,7 +75,7 @@ CLUMP_HOST_API int __register_atfork(void (*prepare)(), void (*in_parent)(), voi
   static constinit Hidden<int(void (*)(), void (*)(), void (*)(), void*)> real{"__register_atfork"};
   Image* const image = image_at(object);
   if (image == nullptr) return real(prepare, in_parent, in_child, object);
-  ForkState& mine = image->libc().fork.get();
+  fork_handlers::ForkState& mine = fork_handlers::kept.of(*image);
   const std::scoped_lock lock(mine.lock);
   mine.handlers.push_back({prepare, in_parent, in_child, object});
   return 0;

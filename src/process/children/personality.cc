@@ -10,6 +10,7 @@
 #include "fiber/fiber.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
+#include "process/rank_state.h"
 
 namespace clump::image {
 namespace {
@@ -20,7 +21,7 @@ int of_thread(unsigned long wanted) { return static_cast<int>(syscall(SYS_person
 
 /// The personality that the calling rank has set; negative: it has set none, or is no fiber.
 int of_fiber() {
-  return captured() && fiber::rank_fiber() != nullptr ? current_image().libc().personality : -1;
+  return captured() && fiber::rank_fiber() != nullptr ? current_image().state().personality : -1;
 }
 
 }  // namespace
@@ -52,7 +53,7 @@ extern "C" {
 CLUMP_HOST_API int personality(unsigned long wanted) noexcept {
   static constinit Hidden<int(unsigned long)> real{"personality"};
   if (!captured() || clump::fiber::rank_fiber() == nullptr) return real(wanted);
-  int& mine = current_image().libc().personality;
+  int& mine = current_image().state().personality;
   const int before = mine >= 0 ? mine : real(kAsk);
   if (wanted != kAsk) mine = static_cast<int>(wanted & 0x7fffffff);
   return before;

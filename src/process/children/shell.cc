@@ -19,6 +19,7 @@
 #include "image/symbols.h"
 #include "process/children/children.h"
 #include "process/files/descriptor_owners.h"
+#include "process/rank_state.h"
 
 /// pthread_sigmask(), which the headers declare as if no handler could run in it and end the thread.
 extern "C" int change_signal_mask(int how, const sigset_t* set, sigset_t* before) asm("pthread_sigmask");
@@ -47,7 +48,7 @@ int status_of(pid_t child) {
 /// told of the child's end. If several threads of a rank have one, the first and the last change the signals.
 class Quiet {
  public:
-  Quiet() : state_(current_image().libc().shell) {
+  Quiet() : state_(current_image().state().shell) {
     sigset_t child;
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);

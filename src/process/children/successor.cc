@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "fiber/fiber.h"
-#include "image/image.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
 #include "process/children/children.h"
@@ -23,6 +22,8 @@
 #include "process/children/spawn.h"
 #include "process/files/output.h"
 #include "process/files/standard.h"
+#include "process/libc/exit.h"
+#include "process/rank_state.h"
 #include "process/signals/signals.h"
 #include "process/threads/cores.h"
 
@@ -163,8 +164,8 @@ int replace_rank(const char* path, char* const* arguments, char* const* environm
   Image& image = current_image();
   pid_t child = 0;
   int failure = 0;
-  Relay out(image.output(), STDOUT_FILENO);
-  Relay error(image.output(), STDERR_FILENO);
+  Relay out(image.state().output, STDOUT_FILENO);
+  Relay error(image.state().output, STDERR_FILENO);
   {
     const Passport passport = hooks->prepare(*image.identity(), environment);
     posix_spawn_file_actions_t actions;
@@ -172,7 +173,7 @@ int replace_rank(const char* path, char* const* arguments, char* const* environm
     failure = out.open(actions);
     if (failure == 0) failure = error.open(actions);
     if (failure == 0) {
-      (void)image.output().flush();
+      (void)image.state().output.flush();
       failure = start(path, arguments, environment, passport, actions, child);
     }
     posix_spawn_file_actions_destroy(&actions);
@@ -190,8 +191,8 @@ int replace_rank(const char* path, char* const* arguments, char* const* environm
   owners::close_all(image, false);  // the successor has them
   const int status = follow(child, out, error);
   forget_child(find_child(child));
-  (void)image.output().end();
-  image.libc().exit.skipped_handlers = true;
+  (void)image.state().output.end();
+  image.state().exit.skipped_handlers = true;
   hooks->ended(*image.identity(), status);
   std::abort();
 }

@@ -17,7 +17,8 @@
 #include "image/symbols.h"
 #include "process/files/record_locks.h"
 #include "process/files/standard.h"
-#include "process/files/stream_list.h"
+#include "process/files/streams.h"
+#include "process/rank_state.h"
 #include "process/refusal.h"
 #include "process/signals/state.h"
 
@@ -77,7 +78,7 @@ Owner maker(const void* caller) {
 std::uint64_t bit_of(int descriptor) { return std::uint64_t{1} << (descriptor % 64); }
 
 std::atomic<std::uint64_t>& word_of(Image& image, int descriptor) {
-  return image.libc().standard.closed_inherited[descriptor / 64];
+  return image.state().standard.closed_inherited[descriptor / 64];
 }
 
 bool has_closed(Image& image, int descriptor) {
@@ -170,7 +171,7 @@ void note_for_rank(int descriptor, std::FILE* stream) {
 
 void note_that_caller_has_streams() {
   // relaxed: the thread that ends the rank comes after what the rank has done
-  current_image().libc().standard.has_streams.store(true, std::memory_order_relaxed);
+  current_image().state().standard.has_streams.store(true, std::memory_order_relaxed);
 }
 
 void note_stream_above(int descriptor, std::FILE* stream) {

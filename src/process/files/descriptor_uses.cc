@@ -17,7 +17,9 @@
 #include "base/types.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
+#include "process/files/output.h"
 #include "process/files/standard.h"
+#include "process/rank_state.h"
 
 namespace clump::image {
 namespace {
@@ -27,7 +29,7 @@ using standard::kernel_number;
 /// kernel_number() for writing past Clump's streams: what was printed before is written first.
 int number_to_write(int descriptor) {
   if (standard::is_standard(descriptor) && descriptor > 0)
-    current_image().output().leave(descriptor, standard::place_of_standard(descriptor).stream);
+    current_image().state().output.leave(descriptor, standard::place_of_standard(descriptor).stream);
   return kernel_number(descriptor);
 }
 

@@ -24,6 +24,7 @@
 #include "process/files/own_program.h"
 #include "process/files/record_locks.h"
 #include "process/files/standard.h"
+#include "process/files/streams.h"
 
 namespace clump::image {
 namespace {

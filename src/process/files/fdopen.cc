@@ -15,6 +15,7 @@
 #include "image/rank_image.h"
 #include "image/symbols.h"
 #include "process/files/standard.h"
+#include "process/libc/exit.h"
 
 namespace clump::image {
 namespace {

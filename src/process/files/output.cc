@@ -18,6 +18,7 @@
 #include "image/rank_image.h"
 #include "image/symbols.h"
 #include "process/files/standard.h"
+#include "process/rank_state.h"
 
 namespace clump::image::output {
 namespace {
@@ -133,7 +134,7 @@ bool print(RankOutput& output, int descriptor, std::string_view text) {
 
 template <int kDescriptor>
 ssize_t write_cookie(void*, const char* text, std::size_t bytes) {
-  RankOutput& output = current_image().output();
+  RankOutput& output = current_image().state().output;
   output.orientation[kDescriptor].decide(-1);
   if (print(output, kDescriptor, {text, bytes})) return static_cast<ssize_t>(bytes);
   output.failed[kDescriptor] = true;
@@ -334,7 +335,7 @@ bool RankOutput::end() {
 }
 
 void keep_own_after_fork() {
-  RankOutput& mine = current_image().output();
+  RankOutput& mine = current_image().state().output;
   mine.next_ = nullptr;
   list = &mine;
 }

@@ -15,6 +15,8 @@
 #include "image/rank_image.h"
 #include "image/snapshot.h"
 #include "process/ids.h"
+#include "process/rank_state.h"
+#include "process/signals/signals.h"
 
 namespace clump::image {
 namespace {
@@ -49,7 +51,7 @@ int write_arguments(const Image& image) {
 
 /// The path of that file, which stays open until the process ends.
 const char* path_of_arguments(Image& image) {
-  SelfState& self = image.libc().self;
+  SelfState& self = image.state().self;
   const signals::NoHandlers handlers_wait;  // open() comes here
   const std::scoped_lock lock(self.lock);
   if (self.arguments[0] == '\0') {

@@ -14,6 +14,7 @@
 #include "image/fork_locks.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
+#include "process/rank_state.h"
 
 namespace clump::image {
 
@@ -29,6 +30,8 @@ struct PrintfState {
 
 namespace {
 
+constinit PerRank<PrintfState> kept;
+
 constexpr int kAsBefore = -2;     // the result of a function that prints
 constexpr int kNoArguments = -1;  // the result of a function that describes the arguments
 
@@ -38,12 +41,12 @@ constinit PrintfState of_native;
 
 PrintfState& mine() {
   Image& image = current_image();
-  return image.native() ? of_native : image.libc().printf.get();
+  return image.native() ? of_native : kept.of(image);
 }
 
 PrintfState::Specifier specifier_of(const printf_info* info) {
   Image& image = current_image();
-  PrintfState* const state = image.native() ? &of_native : image.libc().printf.made();
+  PrintfState* const state = image.native() ? &of_native : kept.made_of(image);
   if (state == nullptr || info->spec > 255) return {};
   const std::scoped_lock lock(state->lock);
   return state->specifiers[static_cast<std::size_t>(info->spec)];

@@ -28,6 +28,7 @@
 #include "process/files/standard.h"
 #include "process/ids.h"
 #include "process/mapped_heap.h"
+#include "process/rank_state.h"
 #include "process/signals/state.h"
 
 namespace clump::image::locks {
@@ -123,8 +124,8 @@ File* find(const Image* owner, const struct stat& status) {
 
 /// Removes a file. The tables are locked.
 void remove(File& file) {
-  file.owner->libc().locked_files.fetch_sub(1,
-                                            std::memory_order_relaxed);  // relaxed: of the rank's own calls
+  file.owner->state().locked_files.fetch_sub(1,
+                                             std::memory_order_relaxed);  // relaxed: of the rank's own calls
   standard::let_go(file.description);
   syscall(SYS_close, file.description);
   std::erase_if(files(), [&](const std::unique_ptr<File>& one) { return one.get() == &file; });
@@ -175,7 +176,7 @@ class Use {
       if (description < 0) return;
       files().push_back(std::make_unique<File>(File{&owner, status.st_dev, status.st_ino, description}));
       file_ = files().back().get();
-      owner.libc().locked_files.fetch_add(1, std::memory_order_relaxed);  // relaxed: see remove()
+      owner.state().locked_files.fetch_add(1, std::memory_order_relaxed);  // relaxed: see remove()
     }
     if (file_ == nullptr) return;
     ++file_->users;
@@ -402,7 +403,7 @@ void leave_by(const Jump& jump) noexcept {
 
 bool has_any() {
   // relaxed: of the rank's own calls
-  return current_image().libc().locked_files.load(std::memory_order_relaxed) != 0;
+  return current_image().state().locked_files.load(std::memory_order_relaxed) != 0;
 }
 
 void before_close(int descriptor) {
@@ -427,7 +428,7 @@ void before_close_range(unsigned first, unsigned last) {
 }
 
 void release_all(Image& image) {
-  if (image.libc().locked_files.load(std::memory_order_relaxed) == 0 || !are_kept()) return;
+  if (image.state().locked_files.load(std::memory_order_relaxed) == 0 || !are_kept()) return;
   const Held held;
   MappedVector<File*, Tables> mine;
   for (const std::unique_ptr<File>& file : files())
@@ -438,7 +439,7 @@ void release_all(Image& image) {
 void forget_after_fork() {
   // The parent has the descriptions, too, and keeps its locks.
   for (const std::unique_ptr<File>& file : files()) syscall(SYS_close, file->description);
-  current_image().libc().locked_files.store(0, std::memory_order_relaxed);  // relaxed: the only thread
+  current_image().state().locked_files.store(0, std::memory_order_relaxed);  // relaxed: the only thread
   waiting().clear();
 }
 

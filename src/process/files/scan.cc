@@ -9,6 +9,7 @@
 #include "base/types.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
+#include "process/files/streams.h"
 
 namespace clump::image {
 namespace {

@@ -14,9 +14,12 @@
 #include <cstring>
 
 #include "base/types.h"
+#include "image/image.h"
+#include "image/instance.h"
 #include "image/objects.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
+#include "inspect/arch.h"
 #include "process/files/own_program.h"
 #include "process/files/standard.h"
 #include "process/ids.h"
@@ -112,6 +115,27 @@ std::vector<ElfW(auxv_t)> auxiliary_vector_of(const Image& image) {
   }
   all.push_back({});
   return all;
+}
+
+void enter(fiber::Identity& rank) {
+  const Image& image = image_of(&rank);
+  const auto argc = static_cast<std::size_t>(image.argc);
+  char** environment = environment_of(rank);
+  std::size_t entries = 0;
+  while (environment[entries] != nullptr) ++entries;
+
+  // argc, arguments, null, environment, null, and the auxiliary vector with AT_NULL.
+  const std::vector<ElfW(auxv_t)> auxiliary = auxiliary_vector_of(image);
+  const std::size_t words = 1 + argc + 1 + entries + 1 + 2 * auxiliary.size();
+  const std::size_t bytes = (words * sizeof(std::uintptr_t) + 15) / 16 * 16;
+  auto* stack = static_cast<std::uintptr_t*>(__builtin_alloca_with_align(bytes, 128));
+  std::memset(stack, 0, bytes);
+  stack[0] = argc;
+  std::memcpy(stack + 1, image.argv, argc * sizeof(char*));
+  std::memcpy(stack + 1 + argc + 1, environment, entries * sizeof(char*));
+  std::memcpy(stack + 1 + argc + 1 + entries + 1, auxiliary.data(), auxiliary.size() * sizeof auxiliary[0]);
+  arch::start_program(
+      static_cast<std::uintptr_t>(image.instance(*image.program->main)->here(image.program->entry())), stack);
 }
 
 }  // namespace clump::image

@@ -11,12 +11,17 @@
 #include <string_view>
 #include <utility>
 
+#include "image/from_process.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
+#include "process/files/output.h"
 #include "process/files/record_locks.h"
+#include "process/files/streams.h"
+#include "process/rank_state.h"
 #include "process/refusal.h"
 
-namespace clump::image::standard {
+namespace clump::image {
+namespace standard {
 namespace {
 
 constexpr int kOutOfTheWay = 200;  // as for other descriptors of the process that programs do not expect
@@ -60,7 +65,7 @@ int kernel_dup3(int from, int to, bool closed_on_exec) {
 }
 int lift(int descriptor) { return kernel_fcntl(descriptor, F_DUPFD_CLOEXEC, kOutOfTheWay); }
 
-StandardState& mine() { return current_image().libc().standard; }
+StandardState& mine() { return current_image().state().standard; }
 
 void note_duplicate(int descriptor, int stream) {
   // relaxed: a thread that uses the number has it from the thread that made it
@@ -81,7 +86,7 @@ int fail(int error) {
 
 /// Changes what one of the three is: what was printed to it is written first, and what it was is closed.
 void change(int descriptor, Place next) {
-  output::RankOutput& output = current_image().output();
+  output::RankOutput& output = current_image().state().output;
   const Place last = place_of_standard(descriptor);
   if (descriptor != 0) output.leave(descriptor, last.stream);
   const Place before = mine().now[descriptor].exchange(next);
@@ -96,7 +101,7 @@ void change(int descriptor, Place next) {
 /// Notes, in a child, where the numbers are the kernel's, that one of the three is now a file.
 void note_at_home(int descriptor) {
   if (static_cast<unsigned>(descriptor) > 2 || is_borrowed()) return;
-  if (descriptor != 0) current_image().output().leave(descriptor, place_of_standard(descriptor).stream);
+  if (descriptor != 0) current_image().state().output.leave(descriptor, place_of_standard(descriptor).stream);
   mine().now[descriptor].store({descriptor, kOwn, true});
 }
 
@@ -363,8 +368,8 @@ void let_go(int real) { note_duplicate(real, kOwn); }
 
 void give(Image& image, int descriptor, int file) {
   const Place place{file, static_cast<std::int16_t>(descriptor), true};
-  image.libc().standard.given[descriptor].store(place);
-  image.libc().standard.now[descriptor].store(place);
+  image.state().standard.given[descriptor].store(place);
+  image.state().standard.now[descriptor].store(place);
 }
 
 bool is_home() {
@@ -386,13 +391,13 @@ bool in_child() { return is_at_home() || this_process() != process.load(std::mem
 void limit_open_files(const fiber::Identity& rank, std::uint64_t most) {
   const bool is_any = most == ~std::uint64_t{0};
   // relaxed: see is_one_too_many(). A limit of 0 is set as 1: both allow no descriptor.
-  image_of(&rank).libc().standard.most_open.store(is_any ? 0 : std::max<std::uint64_t>(most, 1),
-                                                  std::memory_order_relaxed);
+  image_of(&rank).state().standard.most_open.store(is_any ? 0 : std::max<std::uint64_t>(most, 1),
+                                                   std::memory_order_relaxed);
 }
 
 void close_own(Image& image) {
   if (!captured() || in_child()) return;
-  for (std::atomic<Place>& now : image.libc().standard.now) {
+  for (std::atomic<Place>& now : image.state().standard.now) {
     const Place place = now.load();
     if (place.shared || place.real <= 2) continue;
     now.store({});
@@ -434,4 +439,24 @@ int named_by(const char* path) {
   return -1;
 }
 
-}  // namespace clump::image::standard
+}  // namespace standard
+
+int move_up(int descriptor) {
+  const int high = fcntl(descriptor, F_DUPFD_CLOEXEC, standard::kOutOfTheWay);
+  if (high < 0) return descriptor;
+  close(descriptor);
+  standard::protect(high);
+  return high;
+}
+
+base::Status send_output_to(fiber::Identity& rank, int descriptor, const std::string& path, bool only) {
+  const int opened = open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (opened < 0) return base::fail(MPI_ERR_BAD_FILE, "cannot write {}: {}", path, std::strerror(errno));
+  output::Stream& stream = image_of(&rank).state().output.stream(descriptor);
+  const int file = move_up(opened);
+  if (only) standard::give(image_of(&rank), descriptor, file);
+  only ? stream.redirect(file) : stream.copy_to(file);
+  return {};
+}
+
+}  // namespace clump::image

@@ -20,14 +20,18 @@
 #include <spawn.h>
 
 #include <cstdio>
+#include <string>
 
+#include "base/status.h"
+#include "fiber/identity.h"
 #include "process/files/descriptor_owners.h"
 #include "process/rank_state.h"
 
 namespace clump::image {
 
-class Image;
-bool captured();
+/// From now on the rank's stdout or stderr (`descriptor` is 1 or 2) goes to the end of a file. `only`: it no
+/// longer goes to where it went before. MPI_ERR_BAD_FILE with the system's text.
+base::Status send_output_to(fiber::Identity& rank, int descriptor, const std::string& path, bool only);
 
 namespace standard {
 
@@ -85,7 +89,7 @@ void give(Image& image, int descriptor, int file);
 
 /// Whether the calling rank's three descriptors are the kernel's.
 bool is_home();
-/// Called by capture().
+/// Before capture().
 void begin();
 /// Whether this is a child of a rank, and not the process that the ranks share.
 bool in_child();

@@ -18,6 +18,8 @@
 #include "image/symbols.h"
 #include "process/files/descriptor_owners.h"
 #include "process/files/standard.h"
+#include "process/files/streams.h"
+#include "process/rank_state.h"
 
 namespace clump::image {
 namespace {
@@ -31,13 +33,14 @@ int empty_input() {
 }  // namespace
 
 FILE* rank_stdin() { return captured() ? *current_image().variable(&stdin) : stdin; }
-FILE* rank_input() { return current_image().libc().standard.input; }
+FILE* rank_input() { return current_image().state().standard.input; }
 
 void use_as_input(int real) {
   if (FILE* const stream = rank_input()) stream->_fileno = real;
 }
 
-void begin_input(Image& image, int descriptor) {
+void read_input_from(fiber::Identity& rank, int descriptor) {
+  Image& image = image_of(&rank);
   begin_standard_output(image);
   const int given = descriptor >= 0 ? descriptor : empty_input();
   static constinit Hidden<FILE*(int, const char*)> open_stream{"fdopen"};
@@ -45,7 +48,7 @@ void begin_input(Image& image, int descriptor) {
   if (!image.native()) stream = open_stream(given, "r");
   if (stream == nullptr) return;
   stream->_fileno = given;
-  image.libc().standard.input = stream;
+  image.state().standard.input = stream;
   standard::give(image, STDIN_FILENO, given);
 }
 

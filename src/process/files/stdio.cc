@@ -23,6 +23,8 @@
 #include "process/files/output.h"
 #include "process/files/record_locks.h"
 #include "process/files/standard.h"
+#include "process/files/streams.h"
+#include "process/rank_state.h"
 
 namespace clump::image {
 namespace {
@@ -38,7 +40,7 @@ ssize_t noted(int descriptor, ssize_t result) {
   return result;
 }
 
-output::RankOutput& mine() { return current_image().output(); }
+output::RankOutput& mine() { return current_image().state().output; }
 
 /// write() to what a descriptor is to the rank. What was printed before is written first.
 ssize_t write_to(int descriptor, const Place& place, std::string_view text) {

@@ -16,6 +16,7 @@
 #include "image/rank_image.h"
 #include "image/symbols.h"
 #include "process/files/output.h"
+#include "process/files/streams.h"
 
 namespace clump::image {
 namespace {

@@ -14,7 +14,8 @@
 #include "image/symbols.h"
 #include "process/files/descriptor_owners.h"
 #include "process/files/output.h"
-#include "process/files/stream_list.h"
+#include "process/files/streams.h"
+#include "process/rank_state.h"
 
 namespace clump::image {
 namespace {
@@ -103,7 +104,7 @@ CLUMP_HOST_API void _flushlbf() {
   static constinit Hidden<void()> real{"_flushlbf"};
   if (!captured()) return real();
   (void)flush_streams(Streams::kLineBuffered, WhileBusy::kWait);
-  if (output::started()) (void)current_image().output().flush();
+  if (output::started()) (void)current_image().state().output.flush();
 }
 
 /// The C library's own flushes all streams, and makes them unbuffered: it closes none.

@@ -24,6 +24,8 @@
 #include "image/symbols.h"
 #include "process/files/output.h"
 #include "process/files/standard.h"
+#include "process/files/streams.h"
+#include "process/rank_state.h"
 
 namespace clump::image {
 namespace {
@@ -31,12 +33,12 @@ namespace {
 using output::Orientation;
 
 Orientation& orientation_of(int descriptor) {
-  return current_image().output().orientation[static_cast<std::size_t>(descriptor)];
+  return current_image().state().output.orientation[static_cast<std::size_t>(descriptor)];
 }
 
 output::Stream& stream_of(int descriptor) {
   const standard::Place place = standard::place_of_standard(descriptor);
-  output::RankOutput& output = current_image().output();
+  output::RankOutput& output = current_image().state().output;
   return place.stream > 0 ? output.stream(place.stream) : output.own(descriptor);
 }
 
@@ -76,7 +78,7 @@ bool print(FILE* file, int descriptor, std::wstring_view text, AfterBytes after_
   if (orientation.decide(1) < 0 && after_bytes == AfterBytes::kFails) return false;
   std::string bytes;
   const bool whole = convert(orientation, text, bytes);
-  if (!whole) current_image().output().failed[descriptor] = true;
+  if (!whole) current_image().state().output.failed[descriptor] = true;
   return std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size() && whole;
 }
 

@@ -11,6 +11,7 @@
 #include "image/rank_image.h"
 #include "image/symbols.h"
 #include "image/variables.h"
+#include "process/rank_state.h"
 
 namespace clump::image {
 
@@ -22,7 +23,7 @@ struct ConversionState {
 
 namespace {
 
-ConversionState& mine() { return current_image().libc().conversion.get(); }
+constinit PerRank<ConversionState> kept;
 
 using Digits = int(double, int, int*, int*, char*, std::size_t);
 using LongDigits = int(long double, int, int*, int*, char*, std::size_t);
@@ -31,7 +32,7 @@ template <typename Function, typename Number>
 char* digits(Hidden<char*(Number, int, int*, int*)>& real, Function* convert, Number number, int count,
              int* point, int* sign) {
   if (!captured()) return real(number, count, point, sign);
-  char* const text = mine().digits;
+  char* const text = kept.of().digits;
   return convert(number, count, point, sign, text, sizeof ConversionState::digits) == 0 ? text : nullptr;
 }
 
@@ -73,7 +74,7 @@ CLUMP_HOST_API char* l64a(long number) noexcept {
   static constexpr char kDigits[] = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
   static constinit Hidden<char*(long)> real{"l64a"};
   if (!captured()) return real(number);
-  char* const text = mine().base64;
+  char* const text = kept.of().base64;
   std::size_t length = 0;
   for (auto rest = static_cast<std::uint32_t>(number); rest != 0; rest >>= 6)
     text[length++] = kDigits[rest & 63];
@@ -83,18 +84,18 @@ CLUMP_HOST_API char* l64a(long number) noexcept {
 
 CLUMP_HOST_API int hcreate(size_t count) noexcept {
   static constinit Hidden<int(size_t)> real{"hcreate"};
-  return captured() ? hcreate_r(count, &mine().table) : real(count);
+  return captured() ? hcreate_r(count, &kept.of().table) : real(count);
 }
 CLUMP_HOST_API void hdestroy() noexcept {
   static constinit Hidden<void()> real{"hdestroy"};
   if (!captured()) return real();
-  hdestroy_r(&mine().table);
+  hdestroy_r(&kept.of().table);
 }
 CLUMP_HOST_API ENTRY* hsearch(ENTRY item, ACTION action) noexcept {
   static constinit Hidden<ENTRY*(ENTRY, ACTION)> real{"hsearch"};
   if (!captured()) return real(item, action);
   ENTRY* found = nullptr;
-  hsearch_r(item, action, &found, &mine().table);
+  hsearch_r(item, action, &found, &kept.of().table);
   return found;
 }
 

@@ -10,10 +10,11 @@
 
 #include "base/types.h"
 #include "image/fork_locks.h"
-#include "image/image.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
+#include "process/files/own_program.h"
 #include "process/libc/zone.h"
+#include "process/rank_state.h"
 
 namespace clump::image {
 namespace {
@@ -38,7 +39,7 @@ bool valid_name(const char* name) {
 /// Makes `environ` point to Clump's table, with the entries that it has now. A program may have set `environ`
 /// to an array of its own.
 std::vector<char*>& own_table(Image& image) {
-  std::vector<char*>& table = image.libc().environment.table;
+  std::vector<char*>& table = image.state().environment.table;
   char**& entries = environment_of(image);
   if (table.empty() || entries != table.data()) {
     std::vector<char*> copy;
@@ -93,7 +94,7 @@ char** set_environment(fiber::Identity& rank, const std::vector<std::string>& ar
     *slot++ = nullptr;
   }
   std::memcpy(slot, auxiliary.data(), auxiliary.size() * sizeof auxiliary[0]);
-  const Lock lock(image.libc().environment.lock);
+  const Lock lock(image.state().environment.lock);
   environment_of(image) = argv + arguments.size() + 1;
   return argv;
 }
@@ -112,7 +113,7 @@ CLUMP_HOST_API char* getenv(const char* name) {
     const WithZoneOfRank zone;
     return real(name);
   }
-  const Lock lock(image.libc().environment.lock);
+  const Lock lock(image.state().environment.lock);
   char** entry = find(environment_of(image), name);
   return entry != nullptr ? *entry + std::strlen(name) + 1 : nullptr;
 }
@@ -133,7 +134,7 @@ CLUMP_HOST_API int setenv(const char* name, const char* value, int replace) {
     errno = EINVAL;
     return -1;
   }
-  const Lock lock(image.libc().environment.lock);
+  const Lock lock(image.state().environment.lock);
   if (replace == 0 && find(environment_of(image), name) != nullptr) return 0;
   const std::string text = std::string(name) + "=" + value;
   char* entry = strdup(text.c_str());
@@ -153,7 +154,7 @@ CLUMP_HOST_API int unsetenv(const char* name) {
     errno = EINVAL;
     return -1;
   }
-  const Lock lock(image.libc().environment.lock);
+  const Lock lock(image.state().environment.lock);
   remove(image, name);
   return 0;
 }
@@ -167,7 +168,7 @@ CLUMP_HOST_API int putenv(char* entry) {
   }
   const char* equals = std::strchr(entry, '=');
   if (equals == nullptr) return unsetenv(entry);
-  const Lock lock(image.libc().environment.lock);
+  const Lock lock(image.state().environment.lock);
   put(image, entry, {entry, static_cast<std::size_t>(equals - entry)});
   return 0;
 }
@@ -179,7 +180,7 @@ CLUMP_HOST_API int clearenv() {
     const WithZoneOfRank zone;
     return real();
   }
-  const Lock lock(image.libc().environment.lock);
+  const Lock lock(image.state().environment.lock);
   environment_of(image) = nullptr;
   return 0;
 }

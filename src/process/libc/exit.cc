@@ -11,14 +11,17 @@
 
 #include "base/process.h"
 #include "base/types.h"
-#include "image/image.h"
 #include "image/objects.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
 #include "process/children/fork_handlers.h"
 #include "process/files/fdopen.h"
+#include "process/files/output.h"
 #include "process/files/record_locks.h"
 #include "process/files/standard.h"
+#include "process/files/streams.h"
+#include "process/libc/exit.h"
+#include "process/rank_state.h"
 #include "process/signals/timer.h"
 
 namespace clump::image {
@@ -60,7 +63,7 @@ bool is_of_program(const Image& image, const void* handle) {
 }
 
 int add_at_exit(Image& image, const Handler& handler) {
-  ExitState& state = image.libc().exit;
+  ExitState& state = image.state().exit;
   const std::scoped_lock lock(state.lock);
   // The first handler of the program itself, or its main(), shows that its libraries are constructed. At that
   // point the C library registers their destruction, so they are destructed after all handlers that are
@@ -76,7 +79,7 @@ int add_at_exit(Image& image, const Handler& handler) {
 /// Runs handlers, the newest first, down to the first `keep`. A handler may add others, which are then the
 /// newest, and may call exit().
 void run_all(Image& image, std::vector<Handler> ExitState::*list, int code, const std::size_t& keep) {
-  ExitState& state = image.libc().exit;
+  ExitState& state = image.state().exit;
   while (true) {
     Handler handler;
     {
@@ -91,7 +94,7 @@ void run_all(Image& image, std::vector<Handler> ExitState::*list, int code, cons
 
 /// Runs the handlers that belong to one object, when it is unloaded or destructed.
 void run_those_of(Image& image, const void* object) {
-  ExitState& state = image.libc().exit;
+  ExitState& state = image.state().exit;
   while (true) {
     Handler handler;
     {
@@ -135,7 +138,7 @@ void call_exit_hook(Image& image, int code, ExitKind kind) {
 
 [[noreturn]] void leave(Image& image, int code, ExitKind kind) {
   end_job_streams(image, kind == ExitKind::kExit);
-  image.output().end();
+  image.state().output.end();
   locks::release_all(image);
   signals::delete_timers_of(*image.identity());
   // The native rank's destructors run when the process ends, and may write output.
@@ -143,12 +146,12 @@ void call_exit_hook(Image& image, int code, ExitKind kind) {
     // The list has the streams of all ranks. What shared libraries have opened is flushed when the process
     // ends. relaxed: see note_that_caller_has_streams()
     if (kind == ExitKind::kExit && captured() &&
-        image.libc().standard.has_streams.load(std::memory_order_relaxed))
+        image.state().standard.has_streams.load(std::memory_order_relaxed))
       (void)flush_streams(Streams::kAll, WhileBusy::kGoOn);
     owners::close_all(image, kind == ExitKind::kExit);
     standard::close_own(image);
   }
-  if (kind != ExitKind::kExit) image.libc().exit.skipped_handlers = true;
+  if (kind != ExitKind::kExit) image.state().exit.skipped_handlers = true;
   call_exit_hook(image, code, kind);
   switch (kind) {
     case ExitKind::kExit:
@@ -172,12 +175,24 @@ void judge_quick_exit(void*) {
   call_exit_hook(current_image(), quick_exit_code.load(), ExitKind::kQuickExit);
 }
 
+/// Runs the destructors of all copies of the rank, the last constructed first. ld.so destructs what it has
+/// constructed.
+void run_rank_destructors(Image& image) {
+  const std::scoped_lock lock(image.lock);
+  while (!image.constructed.empty()) {
+    Instance* instance = image.constructed.back();
+    image.constructed.pop_back();
+    instance->stage = Stage::kDestructed;
+    run_destructors(*instance);
+  }
+}
+
 }  // namespace
 
 bool in_host_process() { return host_process.load(std::memory_order_relaxed) == base::process_id(); }
 
 void claim_leaving(Image& image) {
-  ExitState& state = image.libc().exit;
+  ExitState& state = image.state().exit;
   {
     const std::scoped_lock lock(state.lock);
     if (!state.leaving || pthread_equal(state.leaver, pthread_self())) {
@@ -217,13 +232,13 @@ void end_process(int code) {
   // What remains are the native rank's destructors; the last thread may belong to any rank.
   if (captured()) fiber::adopt_identity(image_of(nullptr).identity());
   // ld.so would run the native rank's destructors although that rank has left by _exit().
-  if (captured() && image_of(nullptr).libc().exit.skipped_handlers) exit_process(code);
+  if (captured() && image_of(nullptr).state().exit.skipped_handlers) exit_process(code);
   real(code);
   __builtin_unreachable();
 }
 
 void note_main_begins(const fiber::Identity& rank) {
-  ExitState& state = image_of(&rank).libc().exit;
+  ExitState& state = image_of(&rank).state().exit;
   const std::scoped_lock lock(state.lock);
   if (state.program_begun) return;
   state.program_begun = true;
@@ -231,16 +246,6 @@ void note_main_begins(const fiber::Identity& rank) {
 }
 
 void destruct_thread_locals() { run_thread_handlers(nullptr); }
-
-void run_rank_destructors(Image& image) {
-  const std::scoped_lock lock(image.lock);
-  while (!image.constructed.empty()) {
-    Instance* instance = image.constructed.back();
-    image.constructed.pop_back();
-    instance->stage = Stage::kDestructed;
-    run_destructors(*instance);
-  }
-}
 
 }  // namespace clump::image
 
@@ -257,7 +262,7 @@ CLUMP_HOST_API void exit(int code) {
     __builtin_unreachable();
   }
   run_thread_handlers(nullptr);
-  ExitState& state = image.libc().exit;
+  ExitState& state = image.state().exit;
   if (!state.program_begun) state.of_libraries = state.at_exit.size();
   run_all(image, &ExitState::at_exit, code, state.of_libraries);
   run_rank_destructors(image);
@@ -301,7 +306,7 @@ CLUMP_HOST_API int __cxa_at_quick_exit(void (*function)(void*), void* object) {
   static constinit Hidden<int(void (*)(void*), void*)> real{"__cxa_at_quick_exit"};
   Image* image = image_at(object);
   if (image == nullptr) return real(function, object);
-  ExitState& state = image->libc().exit;
+  ExitState& state = image->state().exit;
   const std::scoped_lock lock(state.lock);
   state.at_quick_exit.push_back({reinterpret_cast<void (*)()>(function), nullptr, object, Signature::kPlain});
   return 0;

@@ -15,6 +15,7 @@
 #include "base/types.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
+#include "process/rank_state.h"
 
 namespace clump::image {
 namespace {
@@ -27,7 +28,7 @@ enum class LongStyle { kNone, kDoubleDash, kSingleDashToo };
 class Parser {
  public:
   Parser(Image& image, int argc, char* const* argv, const char* letters)
-      : state_(image.libc().getopt),
+      : state_(image.state().getopt),
         optarg_(*image.variable(&::optarg)),
         optind_(*image.variable(&::optind)),
         optopt_(*image.variable(&::optopt)),

@@ -22,6 +22,7 @@
 #include "image/rank_image.h"
 #include "image/symbols.h"
 #include "process/libc/rank_locale.h"
+#include "process/rank_state.h"
 #include "process/refusal.h"
 
 namespace clump::image {
@@ -170,16 +171,16 @@ struct LocaleState {
 
 namespace {
 
-LocaleState& mine() { return current_image().libc().locale.get(); }
+constinit PerRank<LocaleState> kept;
 
 /// The rank's locale; null if it has set none.
 locale_t rank_locale() {
-  const LocaleState* const state = captured() ? current_image().libc().locale.made() : nullptr;
+  const LocaleState* const state = captured() ? kept.made_of() : nullptr;
   return state != nullptr ? state->locale : nullptr;
 }
 
 char* set_locale(int category, const char* name) {
-  LocaleState& state = mine();
+  LocaleState& state = kept.of();
   const std::scoped_lock lock(state.lock);
   const int index = index_of(category);
   if (index < 0 && category != LC_ALL) return nullptr;
@@ -196,7 +197,7 @@ char* set_locale(int category, const char* name) {
 /// The domain of messages; if a function is given none, the rank's.
 const char* domain_or(const char* domain) {
   if (domain != nullptr || !captured()) return domain;
-  const LocaleState* const state = current_image().libc().locale.made();
+  const LocaleState* const state = kept.made_of();
   return state != nullptr ? state->domain.c_str() : nullptr;
 }
 
@@ -250,7 +251,7 @@ CLUMP_HOST_API char* setlocale(int category, const char* name) noexcept {
 
 CLUMP_HOST_API locale_t uselocale(locale_t locale) noexcept {
   if (!captured()) return real_use(locale);
-  LocaleState* const state = current_image().libc().locale.made();
+  LocaleState* const state = kept.made_of();
   if (state == nullptr) return real_use(locale);
   const std::scoped_lock lock(state->lock);
   if (state->locale == nullptr) return real_use(locale);
@@ -288,7 +289,7 @@ CLUMP_HOST_API lconv* localeconv() noexcept {
   if (!captured()) return real();
   static constinit ForkMutex one_at_a_time;  // the C library returns its answer in memory of its own
   const std::scoped_lock lock(one_at_a_time);
-  lconv& conventions = mine().conventions;
+  lconv& conventions = kept.of().conventions;
   conventions = *real();
   return &conventions;
 }
@@ -296,7 +297,7 @@ CLUMP_HOST_API lconv* localeconv() noexcept {
 CLUMP_HOST_API char* textdomain(const char* domain) noexcept {
   static constinit Hidden<char*(const char*)> real{"textdomain"};
   if (!captured()) return real(domain);
-  LocaleState& state = mine();
+  LocaleState& state = kept.of();
   const std::scoped_lock lock(state.lock);
   if (domain != nullptr) state.domain = *domain != '\0' ? domain : "messages";
   return state.domain.data();

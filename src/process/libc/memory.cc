@@ -9,9 +9,9 @@
 
 #include "base/free_memory.h"
 #include "base/types.h"
-#include "image/image.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
+#include "process/rank_state.h"
 
 namespace clump::image {
 namespace {
@@ -30,7 +30,7 @@ constexpr std::size_t kPiece = std::size_t{2} << 20;
 /// there each page shall be placed near the thread that first accesses it.
 void make_pages(void* block, std::size_t bytes) {
   static constinit base::MemoryBudget budget;
-  if (!captured() || current_image().libc().core_count != 1) return;
+  if (!captured() || current_image().state().core_count != 1) return;
   const int error = errno;
   const auto page = static_cast<std::uintptr_t>(getpagesize()),
              begin = reinterpret_cast<std::uintptr_t>(block);

@@ -10,6 +10,7 @@
 #include "base/types.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
+#include "process/rank_state.h"
 
 namespace clump::image {
 
@@ -21,11 +22,11 @@ struct MultibyteState {
 
 namespace {
 
-MultibyteState& mine() { return current_image().libc().multibyte.get(); }
+constinit PerRank<MultibyteState> kept;
 
 /// Returns null before there are ranks, as a MultibyteState allocates: the C library then uses its own state.
 std::mbstate_t* state_or(std::mbstate_t* given, std::mbstate_t MultibyteState::*of_rank) {
-  return given != nullptr || !captured() ? given : &(mine().*of_rank);
+  return given != nullptr || !captured() ? given : &(kept.of().*of_rank);
 }
 
 /// A result of the functions that do not tell an error from a part of a character.
@@ -44,7 +45,7 @@ CLUMP_HOST_API int mbtowc(wchar_t* wide, const char* text, size_t size) noexcept
   static constinit Hidden<int(wchar_t*, const char*, size_t)> real{"mbtowc"};
   static constinit Hidden<size_t(wchar_t*, const char*, size_t, mbstate_t*)> convert{"mbrtowc"};
   if (!captured()) return real(wide, text, size);
-  std::mbstate_t& state = mine().mbtowc;
+  std::mbstate_t& state = kept.of().mbtowc;
   if (text == nullptr) {
     state = {};
     return real(nullptr, nullptr, 0);  // whether the locale's encoding has states
@@ -70,7 +71,7 @@ CLUMP_HOST_API int wctomb(char* text, wchar_t wide) noexcept {
   static constinit Hidden<int(char*, wchar_t)> real{"wctomb"};
   static constinit Hidden<size_t(char*, wchar_t, mbstate_t*)> convert{"wcrtomb"};
   if (!captured()) return real(text, wide);
-  std::mbstate_t& state = mine().wctomb;
+  std::mbstate_t& state = kept.of().wctomb;
   if (text != nullptr) return plain(convert(text, wide, &state));
   state = {};
   return real(nullptr, L'\0');

@@ -22,6 +22,7 @@
 #include "image/fork_locks.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
+#include "process/rank_state.h"
 
 namespace clump::image {
 
@@ -64,15 +65,15 @@ struct NamesState {
 
 namespace {
 
-constexpr std::size_t kFirstSize = 1024;
+constinit PerRank<NamesState> kept;
 
-NamesState& mine() { return current_image().libc().names.get(); }
+constexpr std::size_t kFirstSize = 1024;
 
 /// Calls a function with _r, with more and more memory until it is enough. `ask` takes the entry, the memory
 /// and the place for the result; it returns 0 or an error number.
 template <typename Entry, typename Ask>
 Entry* answer(Answer<Entry> NamesState::*kind, Ask ask) {
-  NamesState& state = mine();
+  NamesState& state = kept.of();
   const NoFork no_fork;
   const std::scoped_lock lock(state.lock);
   Answer<Entry>& into = state.*kind;
@@ -206,7 +207,7 @@ int step(const List<Entry>& list, Listed<Entry>& of_rank, Entry* entry, char* te
 int next_user(passwd* entry, char* text, std::size_t size, passwd** result) {
   static constinit Hidden<void()> rewind{"setpwent"}, close{"endpwent"};
   static constinit Hidden<int(passwd*, char*, std::size_t, passwd**)> next{"getpwent_r"};
-  NamesState& state = mine();
+  NamesState& state = kept.of();
   const std::scoped_lock lock(state.lock);
   return step<passwd>({*rewind, *next, *close}, state.users, entry, text, size, result);
 }
@@ -214,7 +215,7 @@ int next_user(passwd* entry, char* text, std::size_t size, passwd** result) {
 int next_group(group* entry, char* text, std::size_t size, group** result) {
   static constinit Hidden<void()> rewind{"setgrent"}, close{"endgrent"};
   static constinit Hidden<int(group*, char*, std::size_t, group**)> next{"getgrent_r"};
-  NamesState& state = mine();
+  NamesState& state = kept.of();
   const std::scoped_lock lock(state.lock);
   return step<group>({*rewind, *next, *close}, state.groups, entry, text, size, result);
 }
@@ -222,7 +223,7 @@ int next_group(group* entry, char* text, std::size_t size, group** result) {
 /// The next step begins anew.
 template <typename Entry>
 void begin_anew(Listed<Entry> NamesState::*list) {
-  NamesState& state = mine();
+  NamesState& state = kept.of();
   const std::scoped_lock lock(state.lock);
   (state.*list).end();
 }
@@ -356,11 +357,11 @@ CLUMP_HOST_API protoent* getprotobynumber(int number) {
 }
 CLUMP_HOST_API char* ether_ntoa(const ether_addr* address) noexcept {
   static constinit Hidden<char*(const ether_addr*)> real{"ether_ntoa"};
-  return captured() ? ether_ntoa_r(address, mine().ether_text) : real(address);
+  return captured() ? ether_ntoa_r(address, kept.of().ether_text) : real(address);
 }
 CLUMP_HOST_API ether_addr* ether_aton(const char* text) noexcept {
   static constinit Hidden<ether_addr*(const char*)> real{"ether_aton"};
-  return captured() ? ether_aton_r(text, &mine().ether) : real(text);
+  return captured() ? ether_aton_r(text, &kept.of().ether) : real(text);
 }
 
 // Files and terminals.
@@ -368,7 +369,7 @@ CLUMP_HOST_API ether_addr* ether_aton(const char* text) noexcept {
 CLUMP_HOST_API mntent* getmntent(FILE* file) noexcept {
   static constinit Hidden<mntent*(FILE*)> real{"getmntent"};
   if (!captured()) return real(file);
-  NamesState& state = mine();
+  NamesState& state = kept.of();
   const std::scoped_lock lock(state.lock);
   state.mount.text.resize(4096);  // longer lines are cut, as by the C library
   return getmntent_r(file, &state.mount.entry, state.mount.text.data(),
@@ -378,7 +379,7 @@ CLUMP_HOST_API mntent* getmntent(FILE* file) noexcept {
 CLUMP_HOST_API char* ttyname(int descriptor) noexcept {
   static constinit Hidden<char*(int)> real{"ttyname"};
   if (!captured()) return real(descriptor);
-  char* const name = mine().terminal;
+  char* const name = kept.of().terminal;
   const int error = ttyname_r(descriptor, name, PATH_MAX);
   if (error == 0) return name;
   errno = error;
@@ -388,14 +389,14 @@ CLUMP_HOST_API char* ttyname(int descriptor) noexcept {
 CLUMP_HOST_API char* ptsname(int descriptor) noexcept {
   static constinit Hidden<char*(int)> real{"ptsname"};
   if (!captured()) return real(descriptor);
-  char* const name = mine().pseudo_terminal;
+  char* const name = kept.of().pseudo_terminal;
   return ptsname_r(descriptor, name, PATH_MAX) == 0 ? name : nullptr;
 }
 
 CLUMP_HOST_API char* getlogin() {
   static constinit Hidden<char*()> real{"getlogin"};
   if (!captured()) return real();
-  char* const name = mine().login;
+  char* const name = kept.of().login;
   const int error = getlogin_r(name, LOGIN_NAME_MAX);
   if (error == 0) return name;
   errno = error;
@@ -405,7 +406,7 @@ CLUMP_HOST_API char* getlogin() {
 CLUMP_HOST_API char* cuserid(char* name) {
   static constinit Hidden<char*(char*)> real{"cuserid"};
   if (!captured()) return real(name);
-  char* const into = name != nullptr ? name : mine().login;
+  char* const into = name != nullptr ? name : kept.of().login;
   const passwd* const user = getpwuid(geteuid());
   std::memset(into, 0, L_cuserid);
   if (user == nullptr) return name == nullptr ? nullptr : into;

@@ -5,6 +5,7 @@
 #include "base/types.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
+#include "process/rank_state.h"
 
 namespace clump::image {
 namespace {
@@ -15,7 +16,7 @@ RandomState& begun(RandomState& state) {
   return state;
 }
 
-RandomState& mine() { return current_image().libc().random; }
+RandomState& mine() { return current_image().state().random; }
 
 std::int32_t next() {
   RandomState& state = mine();

@@ -16,6 +16,7 @@
 #include "image/fork_locks.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
+#include "process/rank_state.h"
 
 namespace clump::image {
 
@@ -29,6 +30,8 @@ struct SyslogState {
 
 namespace {
 
+constinit PerRank<SyslogState> kept;
+
 constinit ForkMutex one_at_a_time;
 
 /// While one lives, the process's settings are those of the calling rank. allows() says whether the rank
@@ -38,7 +41,7 @@ class WithLogOfRank {
   explicit WithLogOfRank(int priority) : hold_(one_at_a_time, std::defer_lock) {
     if (!captured()) return;
     static constinit Hidden<void(const char*, int, int)> open{"openlog"};
-    SyslogState& state = current_image().libc().syslog.get();
+    SyslogState& state = kept.of();
     const std::scoped_lock lock(state.lock);
     wanted_ = (LOG_MASK(LOG_PRI(priority)) & state.mask) != 0;
     hold_.lock();
@@ -81,7 +84,7 @@ extern "C" {
 CLUMP_HOST_API void openlog(const char* name, int options, int facility) {
   static constinit Hidden<void(const char*, int, int)> real{"openlog"};
   if (!captured()) return real(name, options, facility);
-  SyslogState& state = current_image().libc().syslog.get();
+  SyslogState& state = kept.of();
   const std::scoped_lock lock(state.lock);
   state.name = name;
   state.options = options;
@@ -91,7 +94,7 @@ CLUMP_HOST_API void openlog(const char* name, int options, int facility) {
 CLUMP_HOST_API void closelog() {
   static constinit Hidden<void()> real{"closelog"};
   if (!captured()) return real();
-  SyslogState& state = current_image().libc().syslog.get();
+  SyslogState& state = kept.of();
   const std::scoped_lock lock(state.lock);
   state.name = nullptr;
 }
@@ -99,7 +102,7 @@ CLUMP_HOST_API void closelog() {
 CLUMP_HOST_API int setlogmask(int mask) noexcept {
   static constinit Hidden<int(int)> real{"setlogmask"};
   if (!captured()) return real(mask);
-  SyslogState& state = current_image().libc().syslog.get();
+  SyslogState& state = kept.of();
   const std::scoped_lock lock(state.lock);
   const int before = state.mask;
   if (mask != 0) state.mask = mask;

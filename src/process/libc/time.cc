@@ -7,11 +7,12 @@
 #include "image/rank_image.h"
 #include "image/symbols.h"
 #include "process/libc/zone.h"
+#include "process/rank_state.h"
 
 namespace clump::image {
 namespace {
 
-TimeState& mine() { return current_image().libc().time; }
+TimeState& mine() { return current_image().state().time; }
 
 }  // namespace
 }  // namespace clump::image
@@ -48,7 +49,7 @@ CLUMP_HOST_API char* ctime(const std::time_t* time) {
 
 CLUMP_HOST_API char* strtok(char* text, const char* separators) {
   static constinit Hidden<char*(char*, const char*)> real{"strtok"};
-  return captured() ? strtok_r(text, separators, &current_image().libc().strtok_rest)
+  return captured() ? strtok_r(text, separators, &current_image().state().strtok_rest)
                     : real(text, separators);
 }
 

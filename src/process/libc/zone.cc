@@ -23,6 +23,7 @@
 #include "image/symbols.h"
 #include "image/variables.h"
 #include "process/libc/zone.h"
+#include "process/rank_state.h"
 
 namespace clump::image {
 namespace {
@@ -90,7 +91,7 @@ WithZoneOfRank::WithZoneOfRank() {
   if (image.native()) return;
   std::optional<std::string> mine;
   {
-    const std::scoped_lock lock(image.libc().environment.lock);
+    const std::scoped_lock lock(image.state().environment.lock);
     mine = zone_in(*image.variable(&environ));
   }
   if (mine == zone_in(environ)) return;

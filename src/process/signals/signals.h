@@ -16,16 +16,13 @@
 
 #include "base/types.h"
 #include "fiber/identity.h"
+#include "image/kernel_mask.h"
 
 namespace clump::fiber {
 struct Fiber;
 }
 
 namespace clump::image::signals {
-
-/// A set of signals, as the kernel has it.
-using Set = std::uint64_t;
-constexpr Set bit_of(int number) { return Set{1} << (number - 1); }
 
 /// What the runtime provides for this layer.
 struct Runtime {
@@ -96,10 +93,6 @@ class LetHandlers {
   Thread* self_;
   int kept_ = 0;
 };
-
-/// Blocks all signals of the calling thread but faults, in the kernel; returns what was blocked.
-Set block_all() noexcept;
-void set_kernel_mask(Set blocked) noexcept;
 
 /// Called in a child that has its parent's memory, before it executes a program: makes the kernel ignore what
 /// the rank ignores, unless the child has set another action. Elsewhere it does nothing. Async-signal-safe.

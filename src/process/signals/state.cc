@@ -19,6 +19,7 @@
 #include "image/rank_image.h"
 #include "image/symbols.h"
 #include "process/ids.h"
+#include "process/rank_state.h"
 
 namespace clump::image::signals {
 namespace {
@@ -109,21 +110,6 @@ std::chrono::nanoseconds time_of(const Thread& thread) {
 
 bool may_be_in_handler() noexcept { return own.in_handlers != 0; }
 
-Set block_all() noexcept {
-  constexpr Set kAll = ~kFaults;
-  Set before = 0;
-  const int error = errno;
-  ::syscall(SYS_rt_sigprocmask, SIG_BLOCK, &kAll, &before, sizeof before);
-  errno = error;
-  return before;
-}
-
-void set_kernel_mask(Set blocked) noexcept {
-  const int error = errno;
-  ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &blocked, nullptr, sizeof blocked);
-  errno = error;
-}
-
 Guard::Guard() : before_(block_all()) { lock.lock(); }
 
 Guard::~Guard() noexcept(false) {
@@ -199,7 +185,7 @@ bool has_ended(const fiber::Identity& rank) noexcept {
   return true;
 }
 
-SignalState& state_of(const fiber::Identity& rank) { return image_of(&rank).libc().signals; }
+SignalState& state_of(const fiber::Identity& rank) { return image_of(&rank).state().signals; }
 
 Table* first_table() noexcept { return tables; }
 

@@ -26,14 +26,6 @@ inline constexpr int kSignals = 64;
 inline constexpr int kRestart = 63, kInterrupt = 64;
 inline constexpr int kHighest = 62;
 
-constexpr Set set_of(std::initializer_list<int> numbers) {
-  Set set = 0;
-  for (const int number : numbers) set |= bit_of(number);
-  return set;
-}
-/// The signals that an instruction causes. The kernel must not block them, or a fault would end the process
-/// without a report.
-inline constexpr Set kFaults = set_of({SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP});
 /// Signals that no thread can block: the kernel's, the C library's (32, 33) and Clump's.
 inline constexpr Set kNeverBlocked = set_of({SIGKILL, SIGSTOP, 32, 33, kRestart, kInterrupt});
 inline constexpr Set kIgnoredByDefault = set_of({SIGCHLD, SIGURG, SIGWINCH, SIGCONT});

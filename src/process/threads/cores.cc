@@ -13,6 +13,7 @@
 #include "image/image.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
+#include "process/rank_state.h"
 #include "process/threads/cores.h"
 
 namespace clump::image {
@@ -48,13 +49,13 @@ void use_cores(const Cores& cores) {
 
 void keep_cores_after_fork() { use_cores(cores_of_fiber()); }
 
-void set_core_count(fiber::Identity& rank, int cores) { image_of(&rank).libc().core_count = cores; }
+void set_core_count(fiber::Identity& rank, int cores) { image_of(&rank).state().core_count = cores; }
 
 void tell_openmp_core_count(fiber::Identity& rank) {
   if (base::variable("OMP_NUM_THREADS") != nullptr) return;
   const void* const set = dlsym(RTLD_DEFAULT, "omp_set_num_threads");
   if (set != nullptr)
-    reinterpret_cast<void (*)(int)>(translate(rank, set))(image_of(&rank).libc().core_count);
+    reinterpret_cast<void (*)(int)>(translate(rank, set))(image_of(&rank).state().core_count);
 }
 
 int is_in_parallel_region() {
@@ -95,7 +96,7 @@ CLUMP_HOST_API int sched_setaffinity(pid_t thread, size_t size, const cpu_set_t*
 // How many threads a program should start; std::thread::hardware_concurrency(), for example, uses it.
 CLUMP_HOST_API int get_nprocs() noexcept {
   static constinit Hidden<int()> real{"get_nprocs"};
-  const int mine = captured() ? current_image().libc().core_count : 0;
+  const int mine = captured() ? current_image().state().core_count : 0;
   return mine > 0 ? mine : real();
 }
 

@@ -7,6 +7,8 @@
 
 #include <cstddef>
 
+#include "fiber/identity.h"
+
 namespace clump::image {
 
 /// An affinity mask that is large enough for any machine.
@@ -39,5 +41,15 @@ class WithCoresOfFiber {
  private:
   Cores before_;
 };
+
+/// Sets how many cores the rank is told to have, which is the number of threads that its libraries should
+/// start. Before its constructors run.
+void set_core_count(fiber::Identity& rank, int cores);
+/// The same for the rank's OpenMP, unless the user has set the number of threads. For ranks whose share of
+/// the cores is not their affinity, which OpenMP uses. By the rank's main thread, before its main().
+void tell_openmp_core_count(fiber::Identity& rank);
+/// The result of omp_in_parallel() in the calling thread's rank; 0 if the rank has no OpenMP. Not called by
+/// threads that are opening libraries.
+int is_in_parallel_region();
 
 }  // namespace clump::image

@@ -42,7 +42,7 @@ void destruct(void* value) {
   Destructor destructor = nullptr;
   {
     const HeldForProcess hold(lock);
-    if (const KeyState* const mine = current_image().libc().keys.get()) {
+    if (const KeyState* const mine = current_image().state().keys.get()) {
       const KeyState::Key& key = mine->all[index];
       if (key.used) destructor = key.destructor;
     }
@@ -106,7 +106,7 @@ int create_key(pthread_key_t* key, Destructor destructor, const void* caller) {
   static constinit Hidden<int(pthread_key_t*, Destructor)> real{"pthread_key_create"};
   Image* const image = owner_at(caller);
   if (image == nullptr) return real(key, destructor);
-  std::unique_ptr<KeyState>& mine = image->libc().keys;
+  std::unique_ptr<KeyState>& mine = image->state().keys;
   std::unique_ptr<KeyState> fresh;
   for (;;) {
     {
@@ -124,7 +124,7 @@ int delete_key(pthread_key_t key, const void* caller) {
   if (Image* const image = owner_at(caller)) {
     const HeldForProcess hold(lock);
     int error = 0;
-    if (remove_from(image->libc().keys.get(), key, error)) return error;
+    if (remove_from(image->state().keys.get(), key, error)) return error;
   }
   return real(key);
 }

@@ -19,6 +19,7 @@
 #include "image/rank_image.h"
 #include "image/symbols.h"
 #include "process/children/children.h"
+#include "process/rank_state.h"
 #include "process/signals/state.h"
 
 namespace clump::image {
@@ -45,7 +46,7 @@ struct Parts {
 Parts parts_of_rank(const rusage& process) {
   const long all = used_by_rank() / std::chrono::microseconds(1);
   const long user = microseconds(process.ru_utime), system = microseconds(process.ru_stime);
-  std::atomic<long>& told = current_image().libc().told_system_time;
+  std::atomic<long>& told = current_image().state().told_system_time;
   const double share =
       user + system > 0 ? static_cast<double>(system) / static_cast<double>(user + system) : 0;
   long before = told.load(std::memory_order_relaxed);
@@ -54,14 +55,6 @@ Parts parts_of_rank(const rusage& process) {
   while (before < now && !told.compare_exchange_weak(before, now, std::memory_order_relaxed)) {
   }
   return {all - now, now};
-}
-
-/// Whether a function reports processor time to a program, or to its Fortran run-time library.
-bool tells_usage(std::string_view function) {
-  return function == "clock" || function == "times" || function == "getrusage" ||
-         function == "clock_getcpuclockid" || function.starts_with("_gfortran_cpu_time") ||
-         function.starts_with("_gfortran_etime") || function.starts_with("_gfortran_dtime") ||
-         function.starts_with("_gfortran_second");
 }
 
 /// Whether it is the clock that clock_getcpuclockid() returns for the calling process, by its number or by 0.
@@ -80,12 +73,8 @@ timespec to_timespec(std::chrono::nanoseconds time) {
 
 }  // namespace
 
-void keep_usage_if_told(const Dynamic& program) {
-  if (imports_any(program, tells_usage)) fiber::keep_processor_time();
-}
-
 void count_usage(const rusage& usage) noexcept {
-  ChildrenUsage& all = current_image().libc().children;
+  ChildrenUsage& all = current_image().state().children;
   // relaxed: counters
   const auto add = [](std::atomic<long>& sum, long more) { sum.fetch_add(more, std::memory_order_relaxed); };
   add(all.user_time, microseconds(usage.ru_utime));
@@ -118,7 +107,7 @@ CLUMP_HOST_API int getrusage(__rusage_who_t who, rusage* usage) noexcept {
     usage->ru_stime = time_of(mine.system);
   }
   if (result != 0 || who != RUSAGE_CHILDREN || !records_children()) return result;
-  const ChildrenUsage& all = current_image().libc().children;
+  const ChildrenUsage& all = current_image().state().children;
   *usage = {};
   usage->ru_utime = time_of(all.user_time);
   usage->ru_stime = time_of(all.system_time);
@@ -137,7 +126,7 @@ CLUMP_HOST_API clock_t times(tms* used) noexcept {
   const clock_t now = real(used);
   if (used == nullptr || !records_children()) return now;
   const long tick = kMicroseconds / sysconf(_SC_CLK_TCK);
-  const ChildrenUsage& all = current_image().libc().children;
+  const ChildrenUsage& all = current_image().state().children;
   used->tms_cutime = all.user_time / tick;
   used->tms_cstime = all.system_time / tick;
   rusage mine{};

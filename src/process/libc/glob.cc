@@ -1,11 +1,8 @@
-// Functions of the C library that read the environment, of which it knows only the first rank's: glob() of a
-// home directory, and the search of posix_spawnp(). wordexp() and tempnam() are in process_only.cc.
-#include <fmt/format.h>
+// glob() of a home directory, which the C library reads in the environment of the first rank. wordexp() and
+// tempnam() are in process_only.cc.
 #include <glob.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -80,27 +77,7 @@ int expand(const char* name, const char* pattern, int flags, Failed* failed, Glo
                                                                : result;
 }
 
-bool is_folder(const char* path) {
-  struct stat status {};
-  return path != nullptr && *path != '\0' && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
-
 }  // namespace
-
-std::string program_in_path(const char* file) {
-  if (std::strchr(file, '/') != nullptr || *file == '\0') return file;
-  const char* const list = std::getenv("PATH");
-  std::string_view folders = list != nullptr ? list : "/bin:/usr/bin";
-  for (;;) {
-    const std::size_t end = std::min(folders.find(':'), folders.size());
-    const std::string_view folder = folders.substr(0, end);
-    std::string path = fmt::format("{}/{}", folder.empty() ? "." : folder, file);
-    if (access(path.c_str(), X_OK) == 0 && !is_folder(path.c_str())) return path;
-    if (end == folders.size()) return {};
-    folders.remove_prefix(end + 1);
-  }
-}
-
 }  // namespace clump::image
 
 using namespace clump::image;  // the functions below are the C library's, outside of any namespace
