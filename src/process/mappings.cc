@@ -179,11 +179,6 @@ CLUMP_HOST_API void* mmap(void* wanted, size_t bytes, int protection, int flags,
   return map(wanted, bytes, protection, flags, descriptor, from, __builtin_return_address(0));
 }
 
-CLUMP_HOST_API void* mmap64(void* wanted, size_t bytes, int protection, int flags, int descriptor,
-                            off_t from) noexcept {
-  return map(wanted, bytes, protection, flags, descriptor, from, __builtin_return_address(0));
-}
-
 CLUMP_HOST_API int munmap(void* block, size_t bytes) noexcept {
   static constinit Hidden<int(void*, size_t)> real{"munmap"};
   // Noted first: as soon as the memory is free, another rank may map it.

@@ -104,9 +104,6 @@ CLUMP_HOST_API pid_t fork() noexcept {
   return child;
 }
 
-CLUMP_HOST_API pid_t __fork() noexcept { return fork(); }
-CLUMP_HOST_API pid_t __libc_fork() noexcept { return fork(); }
-
 /// For signal handlers: it does not run the functions of pthread_atfork().
 CLUMP_HOST_API pid_t _Fork() noexcept {
   static constinit Hidden<pid_t()> real{"_Fork"};

@@ -65,15 +65,7 @@ CLUMP_HOST_API int mkstemp(char* name) {
   static constinit Hidden<int(char*)> real{"mkstemp"};
   return place_lowest(real(name), __builtin_return_address(0));
 }
-CLUMP_HOST_API int mkstemp64(char* name) {
-  static constinit Hidden<int(char*)> real{"mkstemp"};
-  return place_lowest(real(name), __builtin_return_address(0));
-}
 CLUMP_HOST_API int mkostemp(char* name, int flags) {
-  static constinit Hidden<int(char*, int)> real{"mkostemp"};
-  return place_lowest(real(name, flags), __builtin_return_address(0));
-}
-CLUMP_HOST_API int mkostemp64(char* name, int flags) {
   static constinit Hidden<int(char*, int)> real{"mkostemp"};
   return place_lowest(real(name, flags), __builtin_return_address(0));
 }
@@ -81,23 +73,11 @@ CLUMP_HOST_API int mkstemps(char* name, int suffix) {
   static constinit Hidden<int(char*, int)> real{"mkstemps"};
   return place_lowest(real(name, suffix), __builtin_return_address(0));
 }
-CLUMP_HOST_API int mkstemps64(char* name, int suffix) {
-  static constinit Hidden<int(char*, int)> real{"mkstemps"};
-  return place_lowest(real(name, suffix), __builtin_return_address(0));
-}
 CLUMP_HOST_API int mkostemps(char* name, int suffix, int flags) {
   static constinit Hidden<int(char*, int, int)> real{"mkostemps"};
   return place_lowest(real(name, suffix, flags), __builtin_return_address(0));
 }
-CLUMP_HOST_API int mkostemps64(char* name, int suffix, int flags) {
-  static constinit Hidden<int(char*, int, int)> real{"mkostemps"};
-  return place_lowest(real(name, suffix, flags), __builtin_return_address(0));
-}
 CLUMP_HOST_API FILE* tmpfile() {
-  static constinit Hidden<FILE*()> real{"tmpfile"};
-  return standard::keep_stream(real(), __builtin_return_address(0));
-}
-CLUMP_HOST_API FILE* tmpfile64() {
   static constinit Hidden<FILE*()> real{"tmpfile"};
   return standard::keep_stream(real(), __builtin_return_address(0));
 }

@@ -58,9 +58,6 @@ CLUMP_HOST_API ssize_t pread(int descriptor, void* bytes, size_t count, off_t fr
   static constinit Hidden<ssize_t(int, void*, size_t, off_t)> real{"pread"};
   return real(kernel_number(descriptor), bytes, count, from);
 }
-CLUMP_HOST_API ssize_t pread64(int descriptor, void* bytes, size_t count, off_t from) {
-  return pread(descriptor, bytes, count, from);
-}
 CLUMP_HOST_API ssize_t __pread_chk(int descriptor, void* bytes, size_t count, off_t from, size_t room) {
   static constinit Hidden<ssize_t(int, void*, size_t, off_t, size_t)> real{"__pread_chk"};
   return real(kernel_number(descriptor), bytes, count, from, room);
@@ -80,9 +77,6 @@ CLUMP_HOST_API ssize_t pwrite(int descriptor, const void* bytes, size_t count, o
   static constinit Hidden<ssize_t(int, const void*, size_t, off_t)> real{"pwrite"};
   return real(number_to_write(descriptor), bytes, count, to);
 }
-CLUMP_HOST_API ssize_t pwrite64(int descriptor, const void* bytes, size_t count, off_t to) {
-  return pwrite(descriptor, bytes, count, to);
-}
 CLUMP_HOST_API ssize_t send(int descriptor, const void* bytes, size_t count, int flags) {
   static constinit Hidden<ssize_t(int, const void*, size_t, int)> real{"send"};
   return real(number_to_write(descriptor), bytes, count, flags);
@@ -90,9 +84,6 @@ CLUMP_HOST_API ssize_t send(int descriptor, const void* bytes, size_t count, int
 CLUMP_HOST_API ssize_t sendfile(int to, int from, off_t* place, size_t count) noexcept {
   static constinit Hidden<ssize_t(int, int, off_t*, size_t)> real{"sendfile"};
   return real(number_to_write(to), kernel_number(from), place, count);
-}
-CLUMP_HOST_API ssize_t sendfile64(int to, int from, off_t* place, size_t count) noexcept {
-  return sendfile(to, from, place, count);
 }
 CLUMP_HOST_API ssize_t splice(int from, off64_t* from_place, int to, off64_t* to_place, size_t count,
                               unsigned flags) {
@@ -115,14 +106,10 @@ CLUMP_HOST_API off_t lseek(int descriptor, off_t offset, int whence) noexcept {
   static constinit Hidden<off_t(int, off_t, int)> real{"lseek"};
   return real(number_to_write(descriptor), offset, whence);
 }
-CLUMP_HOST_API off_t lseek64(int descriptor, off_t offset, int whence) noexcept {
-  return lseek(descriptor, offset, whence);
-}
 CLUMP_HOST_API int ftruncate(int descriptor, off_t bytes) noexcept {
   static constinit Hidden<int(int, off_t)> real{"ftruncate"};
   return real(number_to_write(descriptor), bytes);
 }
-CLUMP_HOST_API int ftruncate64(int descriptor, off_t bytes) noexcept { return ftruncate(descriptor, bytes); }
 CLUMP_HOST_API int fsync(int descriptor) {
   static constinit Hidden<int(int)> real{"fsync"};
   return real(number_to_write(descriptor));
@@ -135,25 +122,13 @@ CLUMP_HOST_API int fstat(int descriptor, struct stat* status) noexcept {
   static constinit Hidden<int(int, struct stat*)> real{"fstat"};
   return real(kernel_number(descriptor), status);
 }
-CLUMP_HOST_API int fstat64(int descriptor, struct stat64* status) noexcept {
-  static constinit Hidden<int(int, struct stat64*)> real{"fstat64"};
-  return real(kernel_number(descriptor), status);
-}
-/// The two functions above, under the names that they had before glibc 2.33.
+/// The function above, under the name that it had before glibc 2.33.
 CLUMP_HOST_API int __fxstat(int version, int descriptor, struct stat* status) noexcept {
   static constinit Hidden<int(int, int, struct stat*)> real{"__fxstat"};
   return real(version, kernel_number(descriptor), status);
 }
-CLUMP_HOST_API int __fxstat64(int version, int descriptor, struct stat64* status) noexcept {
-  static constinit Hidden<int(int, int, struct stat64*)> real{"__fxstat64"};
-  return real(version, kernel_number(descriptor), status);
-}
 CLUMP_HOST_API int fstatat(int folder, const char* path, struct stat* status, int flags) noexcept {
   static constinit Hidden<int(int, const char*, struct stat*, int)> real{"fstatat"};
-  return real(kernel_number(folder), path, status, flags);
-}
-CLUMP_HOST_API int fstatat64(int folder, const char* path, struct stat64* status, int flags) noexcept {
-  static constinit Hidden<int(int, const char*, struct stat64*, int)> real{"fstatat64"};
   return real(kernel_number(folder), path, status, flags);
 }
 CLUMP_HOST_API int statx(int folder, const char* path, int flags, unsigned mask,
@@ -181,15 +156,9 @@ CLUMP_HOST_API int posix_fallocate(int descriptor, off_t from, off_t bytes) {
   static constinit Hidden<int(int, off_t, off_t)> real{"posix_fallocate"};
   return real(kernel_number(descriptor), from, bytes);
 }
-CLUMP_HOST_API int posix_fallocate64(int descriptor, off_t from, off_t bytes) {
-  return posix_fallocate(descriptor, from, bytes);
-}
 CLUMP_HOST_API int posix_fadvise(int descriptor, off_t from, off_t bytes, int advice) noexcept {
   static constinit Hidden<int(int, off_t, off_t, int)> real{"posix_fadvise"};
   return real(kernel_number(descriptor), from, bytes, advice);
-}
-CLUMP_HOST_API int posix_fadvise64(int descriptor, off_t from, off_t bytes, int advice) noexcept {
-  return posix_fadvise(descriptor, from, bytes, advice);
 }
 CLUMP_HOST_API long fpathconf(int descriptor, int name) noexcept {
   static constinit Hidden<long(int, int)> real{"fpathconf"};

@@ -82,22 +82,8 @@ extern "C" {
 CLUMP_HOST_API FILE* fopen(const char* path, const char* mode) {
   return open_stream(path, mode, __builtin_return_address(0));
 }
-CLUMP_HOST_API FILE* fopen64(const char* path, const char* mode) {
-  return open_stream(path, mode, __builtin_return_address(0));
-}
 
 CLUMP_HOST_API int open(const char* path, int flags, ...) {
-  mode_t mode = 0;
-  if (makes_file(flags)) {
-    va_list rest;
-    va_start(rest, flags);
-    mode = va_arg(rest, mode_t);
-    va_end(rest);
-  }
-  return open_at(AT_FDCWD, path, flags, mode, __builtin_return_address(0));
-}
-
-CLUMP_HOST_API int open64(const char* path, int flags, ...) {
   mode_t mode = 0;
   if (makes_file(flags)) {
     va_list rest;
@@ -119,35 +105,15 @@ CLUMP_HOST_API int openat(int folder, const char* path, int flags, ...) {
   return open_at(folder, path, flags, mode, __builtin_return_address(0));
 }
 
-CLUMP_HOST_API int openat64(int folder, const char* path, int flags, ...) {
-  mode_t mode = 0;
-  if (makes_file(flags)) {
-    va_list rest;
-    va_start(rest, flags);
-    mode = va_arg(rest, mode_t);
-    va_end(rest);
-  }
-  return open_at(folder, path, flags, mode, __builtin_return_address(0));
-}
-
 // The names of these functions with -D_FORTIFY_SOURCE.
 CLUMP_HOST_API int __open_2(const char* path, int flags) {
-  return open_at(AT_FDCWD, path, flags, 0, __builtin_return_address(0));
-}
-CLUMP_HOST_API int __open64_2(const char* path, int flags) {
   return open_at(AT_FDCWD, path, flags, 0, __builtin_return_address(0));
 }
 CLUMP_HOST_API int __openat_2(int folder, const char* path, int flags) {
   return open_at(folder, path, flags, 0, __builtin_return_address(0));
 }
-CLUMP_HOST_API int __openat64_2(int folder, const char* path, int flags) {
-  return open_at(folder, path, flags, 0, __builtin_return_address(0));
-}
 
 CLUMP_HOST_API int creat(const char* path, mode_t mode) {
-  return open_at(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode, __builtin_return_address(0));
-}
-CLUMP_HOST_API int creat64(const char* path, mode_t mode) {
   return open_at(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode, __builtin_return_address(0));
 }
 

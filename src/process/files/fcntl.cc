@@ -102,14 +102,6 @@ CLUMP_HOST_API int fcntl(int descriptor, int command, ...) {
   return control(descriptor, command, argument, __builtin_return_address(0));
 }
 
-CLUMP_HOST_API int fcntl64(int descriptor, int command, ...) {
-  va_list rest;
-  va_start(rest, command);
-  void* const argument = va_arg(rest, void*);
-  va_end(rest);
-  return control(descriptor, command, argument, __builtin_return_address(0));
-}
-
 CLUMP_HOST_API int lockf(int descriptor, int command, off_t bytes) {
   static constinit Hidden<int(int, int, off_t)> real{"lockf"};
   const int number = standard::kernel_number(descriptor);
@@ -136,10 +128,6 @@ CLUMP_HOST_API int lockf(int descriptor, int command, off_t bytes) {
       errno = EINVAL;
       return -1;
   }
-}
-
-CLUMP_HOST_API int lockf64(int descriptor, int command, off64_t bytes) {
-  return lockf(descriptor, command, bytes);
 }
 
 // A handler that runs meanwhile may end the thread: see signals/kill.cc.

@@ -185,11 +185,6 @@ CLUMP_HOST_API int stat(const char* path, struct stat* status) noexcept {
   return real(PathOfRank(path).get(), status);
 }
 
-CLUMP_HOST_API int stat64(const char* path, struct stat64* status) noexcept {
-  static constinit Hidden<int(const char*, struct stat64*)> real{"stat64"};
-  return real(PathOfRank(path).get(), status);
-}
-
 CLUMP_HOST_API unsigned long getauxval(unsigned long type) noexcept {
   static constinit Hidden<unsigned long(unsigned long)> real{"getauxval"};
   if (!captured()) return real(type);

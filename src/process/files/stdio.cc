@@ -145,15 +145,11 @@ CLUMP_HOST_API int fflush(FILE* file) {
   return good ? others : EOF;
 }
 
-CLUMP_HOST_API int fflush_unlocked(FILE* file) { return fflush(file); }
-
 CLUMP_HOST_API int ferror(FILE* file) noexcept {
   static constinit Hidden<int(FILE*)> real{"ferror"};
   const int descriptor = output::descriptor_of(file);
   return descriptor != 0 ? static_cast<int>(mine().failed[descriptor]) : real(file);
 }
-
-CLUMP_HOST_API int ferror_unlocked(FILE* file) noexcept { return ferror(file); }
 
 CLUMP_HOST_API void clearerr(FILE* file) noexcept {
   static constinit Hidden<void(FILE*)> real{"clearerr"};
@@ -178,8 +174,6 @@ CLUMP_HOST_API int fileno(FILE* file) noexcept {
   }
   return standard::number_of(real(file));
 }
-
-CLUMP_HOST_API int fileno_unlocked(FILE* file) noexcept { return fileno(file); }
 
 CLUMP_HOST_API int setvbuf(FILE* file, char* buffer, int mode, size_t size) {
   static constinit Hidden<int(FILE*, char*, int, size_t)> real{"setvbuf"};
@@ -218,10 +212,6 @@ CLUMP_HOST_API FILE* freopen(const char* path, const char* mode, FILE* file) {
   mine().failed[descriptor] = false;
   mine().orientation[static_cast<std::size_t>(descriptor)].now = 0;
   return file;
-}
-
-CLUMP_HOST_API FILE* freopen64(const char* path, const char* mode, FILE* file) {
-  return freopen(path, mode, file);
 }
 
 // The end of one rank's output is not the end of the others'.

@@ -1,7 +1,6 @@
 // glob() of a home directory, which the C library reads in the environment of the first rank. wordexp() and
 // tempnam() are in process_only.cc.
 #include <glob.h>
-#include <sys/stat.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -42,10 +41,11 @@ std::string with_home(std::string_view pattern, int flags) {
   return all;
 }
 
+constinit Hidden<int(const char*, int, int (*)(const char*, int), glob_t*)> real{"glob"};
+
 /// Makes the pattern itself the result, by a search that finds no files.
-template <typename Real, typename Glob>
-int give_pattern(Real* real, const char* pattern, int flags, Glob* found) {
-  Glob asked = *found;
+int give_pattern(const char* pattern, int flags, glob_t* found) {
+  const glob_t asked = *found;
   found->gl_opendir = [](const char*) -> void* {
     errno = ENOTDIR;
     return nullptr;
@@ -63,20 +63,6 @@ int give_pattern(Real* real, const char* pattern, int flags, Glob* found) {
   return result;
 }
 
-template <typename Glob, typename Failed>
-int expand(const char* name, const char* pattern, int flags, Failed* failed, Glob* found) {
-  using Real = int(const char*, int, Failed*, Glob*);
-  auto* const real = reinterpret_cast<Real*>(hidden_definition(name));
-  if (!captured() || (flags & (GLOB_TILDE | GLOB_TILDE_CHECK)) == 0 || std::strchr(pattern, '~') == nullptr)
-    return real(pattern, flags, failed, found);
-  const std::string expanded = with_home(pattern, flags);
-  if (expanded == pattern) return real(pattern, flags, failed, found);
-  // Without a match the result is the pattern as the program has given it.
-  const int result = real(expanded.c_str(), flags & ~(GLOB_NOCHECK | GLOB_NOMAGIC), failed, found);
-  return result == GLOB_NOMATCH && (flags & GLOB_NOCHECK) != 0 ? give_pattern(real, pattern, flags, found)
-                                                               : result;
-}
-
 }  // namespace
 }  // namespace clump::image
 
@@ -85,11 +71,13 @@ using namespace clump::image;  // the functions below are the C library's, outsi
 extern "C" {
 
 CLUMP_HOST_API int glob(const char* pattern, int flags, int (*failed)(const char*, int), glob_t* found) {
-  return expand("glob", pattern, flags, failed, found);
-}
-
-CLUMP_HOST_API int glob64(const char* pattern, int flags, int (*failed)(const char*, int), glob64_t* found) {
-  return expand("glob64", pattern, flags, failed, found);
+  if (!captured() || (flags & (GLOB_TILDE | GLOB_TILDE_CHECK)) == 0 || std::strchr(pattern, '~') == nullptr)
+    return real(pattern, flags, failed, found);
+  const std::string expanded = with_home(pattern, flags);
+  if (expanded == pattern) return real(pattern, flags, failed, found);
+  // Without a match the result is the pattern as the program has given it.
+  const int result = real(expanded.c_str(), flags & ~(GLOB_NOCHECK | GLOB_NOMAGIC), failed, found);
+  return result == GLOB_NOMATCH && (flags & GLOB_NOCHECK) != 0 ? give_pattern(pattern, flags, found) : result;
 }
 
 }  // extern "C"

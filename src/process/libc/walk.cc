@@ -75,19 +75,7 @@ CLUMP_HOST_API int nftw(const char* path, Visit* function, int descriptors, int 
   return walk(real, path, function, descriptors, flags);
 }
 
-// With 64-bit offsets, as all supported machines have.
-
+// aliases.txt gives fts64_read() and its kin to the functions above.
 static_assert(sizeof(FTS64) == sizeof(FTS) && sizeof(FTSENT64) == sizeof(FTSENT));
-
-CLUMP_HOST_API FTSENT64* fts64_read(FTS64* walk) {
-  return reinterpret_cast<FTSENT64*>(fts_read(reinterpret_cast<FTS*>(walk)));
-}
-
-CLUMP_HOST_API int fts64_close(FTS64* walk) { return fts_close(reinterpret_cast<FTS*>(walk)); }
-
-CLUMP_HOST_API int nftw64(const char* path, int (*function)(const char*, const struct stat64*, int, FTW*),
-                          int descriptors, int flags) {
-  return nftw(path, reinterpret_cast<Visit*>(function), descriptors, flags);
-}
 
 }  // extern "C"

@@ -151,8 +151,6 @@ CLUMP_HOST_API std::time_t mktime(std::tm* time) noexcept {
   return real(time);
 }
 
-CLUMP_HOST_API std::time_t timelocal(std::tm* time) noexcept { return mktime(time); }
-
 // Of most formats everything is in `time`. But "%Z" takes the C library's lock.
 
 CLUMP_HOST_API size_t strftime(char* text, size_t size, const char* format, const std::tm* time) noexcept {

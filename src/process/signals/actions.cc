@@ -67,19 +67,8 @@ CLUMP_HOST_API sighandler_t signal(int number, sighandler_t handler) noexcept {
   return set(number, handler, restart ? SA_RESTART : 0);
 }
 
-CLUMP_HOST_API sighandler_t ssignal(int number, sighandler_t handler) noexcept {
-  return signal(number, handler);
-}
-
-CLUMP_HOST_API sighandler_t old_bsd_signal(int number, sighandler_t handler) noexcept asm("bsd_signal");
-sighandler_t old_bsd_signal(int number, sighandler_t handler) noexcept { return signal(number, handler); }
-
 CLUMP_HOST_API sighandler_t __sysv_signal(int number, sighandler_t handler) noexcept {
   return set(number, handler, static_cast<int>(SA_RESETHAND | SA_NODEFER));
-}
-
-CLUMP_HOST_API sighandler_t sysv_signal(int number, sighandler_t handler) noexcept {
-  return __sysv_signal(number, handler);
 }
 
 CLUMP_HOST_API int siginterrupt(int number, int interrupts) noexcept {

@@ -209,8 +209,6 @@ CLUMP_HOST_API int sigsuspend(const sigset_t* mask) {
   return is_ours() && mask != nullptr ? suspend(mask) : real(mask);
 }
 
-CLUMP_HOST_API int __sigsuspend(const sigset_t* mask) { return sigsuspend(mask); }
-
 /// System V's sigpause(): the mask without one signal.
 CLUMP_HOST_API int __xpg_sigpause(int number) {
   static constinit Hidden<int(int)> real{"__xpg_sigpause"};

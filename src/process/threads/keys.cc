@@ -140,11 +140,6 @@ CLUMP_HOST_API int pthread_key_create(pthread_key_t* key, void (*destructor)(voi
   return create_key(key, destructor, __builtin_return_address(0));
 }
 
-/// The C library's internal name for the function, which old programs import.
-CLUMP_HOST_API int __pthread_key_create(pthread_key_t* key, void (*destructor)(void*)) noexcept {
-  return create_key(key, destructor, __builtin_return_address(0));
-}
-
 CLUMP_HOST_API int pthread_key_delete(pthread_key_t key) noexcept {
   return delete_key(key, __builtin_return_address(0));
 }
