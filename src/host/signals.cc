@@ -23,9 +23,9 @@
 #include "host/failure.h"
 #include "host/stacks.h"
 #include "host/state.h"
-#include "image/memory_owner.h"
-#include "image/signals.h"
 #include "image/symbols.h"
+#include "process/memory_owner.h"
+#include "process/signals/signals.h"
 
 namespace clump::host {
 

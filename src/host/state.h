@@ -19,6 +19,7 @@
 #include "image/image.h"
 #include "pmi/job.h"
 #include "pmi/node_memory.h"
+#include "process/libc/exit.h"
 
 namespace clump::host {
 

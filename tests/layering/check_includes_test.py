@@ -179,7 +179,7 @@ class CheckEnvironment(unittest.TestCase):
     def test_what_is_meant_is_fine(self):
         self.assertEqual(self.problems("src/host/a.cc", '// getenv()\nbase::variable("environ"); base::environment(); environment_of(rank);\n'), [])
         self.assertEqual(self.problems("src/base/environment.cc", "std::getenv(name); environ;\n"), [])
-        self.assertEqual(self.problems("src/image/libc_exec.cc", 'std::getenv("PATH")\n'), [])
+        self.assertEqual(self.problems("src/process/children/exec.cc", 'std::getenv("PATH")\n'), [])
 
 
 class CheckBlocking(unittest.TestCase):

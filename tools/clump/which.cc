@@ -16,8 +16,8 @@
 #include "base/program_path.h"
 #include "commands.h"
 #include "common/places.h"
-#include "image/elf_file.h"
-#include "image/inspect.h"
+#include "inspect/elf_file.h"
+#include "inspect/inspect.h"
 
 namespace clump::tools {
 
