@@ -34,6 +34,13 @@ PendingWrite PendingWrite::fin(SendRequest* message) {
 PendingWrite PendingWrite::cts(const CtsNote& note) {
   PendingWrite post{Kind::kCts, static_cast<int>(Control::kCts), note.message, note.asker, note.bytes};
   post.ticket_ = note.ticket;
+  post.into_ = note.into;
+  return post;
+}
+
+PendingWrite PendingWrite::written(ShmRendezvous* asker, bool complete) {
+  PendingWrite post{Kind::kWritten, static_cast<int>(Control::kWritten), nullptr, asker, 0};
+  post.complete_ = complete;
   return post;
 }
 
@@ -89,7 +96,9 @@ bool PendingWrite::push(TransmitResources way, SendRequest*& released) {
     case Kind::kFin:
       return lane.push_note(destination_, {}, FinNote{message_});
     case Kind::kCts:
-      return lane.push_note(destination_, {}, CtsNote{message_, asker_, bytes_, ticket_});
+      return lane.push_note(destination_, {}, CtsNote{message_, asker_, bytes_, ticket_, into_});
+    case Kind::kWritten:
+      return lane.push_note(destination_, {}, WrittenNote{asker_, complete_});
     case Kind::kPieces:
       if (!push_pieces(way)) return false;
       released = message_;

@@ -31,6 +31,7 @@ class PendingWrite {
   static PendingWrite cts(const CtsNote& note);
   /// A message of this process that its receiver has asked for.
   static PendingWrite pieces(SendRequest& message, ShmRendezvous* asker, Count bytes);
+  static PendingWrite written(ShmRendezvous* asker, bool complete);
   static PendingWrite cancel(Envelope envelope, SendRequest* message, int destination);
   static PendingWrite cancelled(SendRequest* message);
   static PendingWrite buffer_credit(std::uint32_t staging_buffer);
@@ -51,6 +52,7 @@ class PendingWrite {
     kFin,
     kCts,
     kPieces,
+    kWritten,
     kCancel,
     kCancelled,
     kBufferCredit
@@ -71,7 +73,9 @@ class PendingWrite {
   std::optional<std::uint32_t> staging_buffer_;  // pieces go into this one, or kBufferCredit
   Count in_staging_ = 0;                         // so much already
   std::uint64_t ticket_ = 0;
-  Envelope envelope_;  // only to withdraw it: the message may be gone
+  void* into_ = nullptr;   // kCts
+  bool complete_ = false;  // kWritten
+  Envelope envelope_;      // only to withdraw it: the message may be gone
 };
 
 }  // namespace clump::net

@@ -44,4 +44,16 @@ Lane& Segment::open(int from, int to) const {
   return made;
 }
 
+int Segment::claim_part(int port, std::uint64_t ticket, std::uint32_t parts, End end) const {
+  std::atomic<std::uint64_t>& claims = this->claims(port, ticket);
+  std::uint64_t now = claims.load(std::memory_order_relaxed);
+  do {
+    if (now >> kCounts != ticket) return -1;
+    if (counted(now, End::kFront) + counted(now, End::kBack) == parts) return -1;
+  } while (
+      !claims.compare_exchange_weak(now, now + (std::uint64_t{1} << shift(end)), std::memory_order_relaxed));
+  const std::uint32_t before = counted(now, end);
+  return static_cast<int>(end == End::kFront ? before : parts - 1 - before);
+}
+
 }  // namespace clump::net

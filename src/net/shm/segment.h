@@ -78,18 +78,31 @@ class Segment {
   std::byte* common_memory() const { return base_ + common_at_ + whole_pages(sizeof(Common)); }
 
   // The right to move a message that a port has asked for. The port issues a ticket here first; then one side
-  // claims it and moves the message: of two claims one succeeds. relaxed, all of it: the bytes, and the news
-  // that they are there, are ordered elsewhere.
+  // claims it and moves the message: of two claims one succeeds. Or both sides move it, a part at a time,
+  // each from its end. relaxed, all of it: the bytes, and the news that they are there, are ordered
+  // elsewhere.
 
   static constexpr std::uint64_t kTickets = 64;
   bool issue(int port, std::uint64_t ticket) const {
     std::uint64_t none = 0;
     // Ordered by the release of the lane through which the other side gets the ticket.
-    return claims(port, ticket).compare_exchange_strong(none, ticket, std::memory_order_relaxed);
+    return claims(port, ticket).compare_exchange_strong(none, ticket << kCounts, std::memory_order_relaxed);
   }
   bool claim(int port, std::uint64_t ticket) const {
-    return claims(port, ticket).compare_exchange_strong(ticket, 0, std::memory_order_relaxed);
+    std::uint64_t untouched = ticket << kCounts;
+    return claims(port, ticket).compare_exchange_strong(untouched, 0, std::memory_order_relaxed);
   }
+  enum class End : std::uint8_t { kFront, kBack };
+  static constexpr std::uint32_t kMostParts = 255;  // in a message
+  /// Claims the next part from an end; the caller has to move it. Negative: there is none, or the ticket is
+  /// no longer valid.
+  int claim_part(int port, std::uint64_t ticket, std::uint32_t parts, End end) const;
+  /// How many parts were claimed from an end.
+  std::uint32_t claimed(int port, std::uint64_t ticket, End end) const {
+    return counted(claims(port, ticket).load(std::memory_order_relaxed), end);
+  }
+  /// Ends a ticket. Called by the port that has asked, when all parts were claimed.
+  void end(int port, std::uint64_t ticket) const { claims(port, ticket).store(0, std::memory_order_relaxed); }
 
   /// Whether too many messages wait at a rank: senders shall keep theirs. A hint.
   std::atomic<bool>& crowded(int rank) const {
@@ -104,6 +117,13 @@ class Segment {
   };
   static constexpr std::size_t kPage = 4096;
   using Entry = std::atomic<std::uint32_t>;  // 1 + the port that the lane comes from
+
+  // A claim is a ticket, and the number of parts claimed from each end.
+  static constexpr int kCounts = 16;
+  static int shift(End end) { return end == End::kFront ? 0 : kCounts / 2; }
+  static std::uint32_t counted(std::uint64_t claim, End end) {
+    return static_cast<std::uint32_t>(claim >> shift(end)) & kMostParts;
+  }
 
   static std::size_t whole_pages(std::size_t bytes);
   List& list(int to) const { return reinterpret_cast<List*>(base_)[to]; }

@@ -267,6 +267,7 @@ bool ShmChannel::take_in(int port, bool wait) {
     later.matched = message->next;
     message->sink->move(*message);
   }
+  for (const Later::Wanted& wanted : later.wanted) write_parts(port, wanted.asker, wanted.note);
   return true;
 }
 
@@ -304,6 +305,7 @@ void ShmChannel::deliver_note(const Lane::Message& message, int port, Inlet::Sou
       return message.note<FinNote>().message->released();
     case Control::kCts: {
       const auto note = message.note<CtsNote>();
+      if (note.into != nullptr) return later.wanted.push_back({from.port, note});
       if (note.ticket == 0 || claim(from.port, note.ticket))
         post(port, from.port, PendingWrite::pieces(*note.message, note.asker, note.bytes));
       return;
@@ -314,6 +316,10 @@ void ShmChannel::deliver_note(const Lane::Message& message, int port, Inlet::Sou
       return deliver_staged(message, port, from);
     case Control::kBufferCredit:
       return outlet(port).staging_buffers->put(message.note<BufferCreditNote>().staging_buffer);
+    case Control::kWritten: {
+      const auto note = message.note<WrittenNote>();
+      return note.asker->written(note.complete);
+    }
     case Control::kCancel: {
       const auto note = message.note<CancelNote>();
       SendRequest* const kept = sink(note.destination).retract_remote(message.envelope, note.message);
@@ -429,6 +435,41 @@ bool ShmChannel::read(int port, const void* address, Count bytes, const datatype
   // If it is not allowed now, it will not be allowed later.
   reading_.store(works ? Reading::kWorks : Reading::kForbidden, std::memory_order_relaxed);
   return works;
+}
+
+std::uint64_t ShmChannel::share(int here) {
+  Inlet& inlet = this->inlet(here);
+  const std::lock_guard lock(inlet.asking);
+  const std::uint64_t ticket = ++inlet.last_ticket;
+  return setup_.segment.issue(here, ticket) ? ticket : 0;
+}
+
+bool ShmChannel::read_parts(int here, int there, std::uint64_t ticket, const Block& block) {
+  const Division division(block.bytes);
+  const Segment::End end = end_of(here, there);
+  bool complete = true;
+  for (int part; (part = setup_.segment.claim_part(here, ticket, division.parts, end)) >= 0;) {
+    const Count begin = division.begin(part);
+    const datatype::Layout to{static_cast<std::byte*>(block.to) + begin, division.size(part),
+                              datatype::predefined(MPI_BYTE)};
+    complete = complete && read(there, static_cast<const std::byte*>(block.from) + begin, to.count, to);
+  }
+  return complete;
+}
+
+// The message exists as long as a part is claimed and not reported as written.
+void ShmChannel::write_parts(int here, int there, const CtsNote& note) {
+  const Division division(note.bytes);
+  const Segment::End end = end_of(here, there);
+  bool any = false, complete = reaches(there);
+  for (int part; (part = setup_.segment.claim_part(there, note.ticket, division.parts, end)) >= 0;
+       any = true) {
+    const Count begin = division.begin(part);
+    complete = complete && write_to(setup_.segment.owner(there).number,
+                                    static_cast<std::byte*>(note.into) + begin, division.size(part),
+                                    static_cast<const std::byte*>(note.message->payload.base) + begin);
+  }
+  if (any) post(here, there, PendingWrite::written(note.asker, complete));
 }
 
 }  // namespace clump::net

@@ -63,8 +63,12 @@ class ShmChannel final : public Channel {
 
   /// Sends a control message now, or when there is room.
   void post(int from, int to, PendingWrite what);
-  /// Whether to read a message at once instead of asking for pieces.
-  bool reads(Count bytes) const { return bytes >= setup_.read_from; }
+  /// Whether to read a message at once instead of asking for pieces. The first large message shows whether
+  /// reading works.
+  bool reads(Count bytes) const {
+    const bool known = reading_.load(std::memory_order_relaxed) != Reading::kUnknown;
+    return bytes >= setup_.read_from || (!known && bytes >= Division::kFrom);
+  }
   /// Asks for a message on behalf of a port: the side that claims the ticket moves the message. If the sender
   /// does not answer soon, the message is told to stop asking, perhaps before this returns: so the ticket is
   /// written into `noted` first. 0: the receiver cannot read it, or asks for too many at the same time.
@@ -73,6 +77,30 @@ class ShmChannel final : public Channel {
   bool claim(int port, std::uint64_t ticket) { return setup_.segment.claim(port, ticket); }
   /// Copies from the memory of the process that has the port; false if that is not allowed.
   bool read(int port, const void* address, Count bytes, const datatype::Layout& to);
+
+  // For a message that both sides move. Port `here` asks port `there`.
+
+  /// Whether processes can access each other's memory, as far as is known.
+  bool shares() const {
+    return reading_.load(std::memory_order_relaxed) == Reading::kWorks &&
+           sharing_.load(std::memory_order_relaxed);
+  }
+  void stop_sharing() { sharing_.store(false, std::memory_order_relaxed); }
+  /// A ticket of which both sides claim parts; 0: too many messages are asked for.
+  std::uint64_t share(int here);
+  void end_sharing(int here, std::uint64_t ticket) { setup_.segment.end(here, ticket); }
+  struct Block {
+    const void* from;  ///< in the sender's memory
+    Count bytes;
+    void* to;  ///< in the receiver's memory
+  };
+  /// Each moves the parts that it claims. read_parts(): false if it could not. write_parts(): tells the
+  /// receiver.
+  bool read_parts(int here, int there, std::uint64_t ticket, const Block& block);
+  void write_parts(int here, int there, const CtsNote& note);
+  std::uint32_t parts_of_sender(int here, int there, std::uint64_t ticket) const {
+    return setup_.segment.claimed(here, ticket, end_of(there, here));
+  }
 
  private:
   /// The sending side of a port of this process.
@@ -124,9 +152,20 @@ class ShmChannel final : public Channel {
   struct Later {
     SendRequest* matched = nullptr;  // linked: messages to be moved
     SendRequest** last = &matched;
+    struct Wanted {
+      int asker;
+      CtsNote note;
+    };
+    std::vector<Wanted> wanted;  // messages of this side that both sides are to move
   };
   /// Whether this process may read the memory of others, or of one of them.
   enum class Reading : std::uint8_t { kUnknown, kWorks, kForbidden };
+  /// The end from which a side moves parts. It is always the same, so that a buffer that goes back and forth
+  /// has one half in each core's cache.
+  static Segment::End end_of(int port, int other) {
+    return port < other ? Segment::End::kFront : Segment::End::kBack;
+  }
+
   Outlet& outlet(int port) { return outlets_[static_cast<std::size_t>(port - setup_.first_port)]; }
   Inlet& inlet(int port) { return inlets_[static_cast<std::size_t>(port - setup_.first_port)]; }
   Sink& sink(int rank) { return *setup_.sinks[static_cast<std::size_t>(rank)]; }
@@ -166,8 +205,9 @@ class ShmChannel final : public Channel {
   std::unique_ptr<Outlet[]> outlets_;
   std::unique_ptr<Inlet[]> inlets_;
   std::unique_ptr<std::atomic<Reading>[]> reach_;  // [port]; any thread, relaxed: all find the same
-  // relaxed: no other data depend on it.
+  // relaxed: no other data depend on these.
   std::atomic<Reading> reading_{Reading::kUnknown};
+  std::atomic<bool> sharing_{true};
 };
 
 }  // namespace clump::net

@@ -1,6 +1,7 @@
 // How the shm channel moves a message that another process of the node has announced.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 
 #include "base/mutex.h"
@@ -10,6 +11,19 @@
 namespace clump::net {
 
 class ShmChannel;
+
+/// How a message is divided that both sides move.
+struct Division {
+  /// From this size on it is worth it: below, two copies by way of a staging buffer take less than the
+  /// kernel's one.
+  static constexpr Count kFrom = 1024 * 1024;
+  explicit Division(Count bytes);
+  std::uint32_t parts;
+  Count part;  ///< bytes of each but the last
+  Count begin(int index) const { return index * part; }
+  Count size(int index) const { return std::min(part, bytes - begin(index)); }
+  Count bytes;
+};
 
 class ShmRendezvous final : public IncomingRendezvous {
  public:
@@ -25,14 +39,19 @@ class ShmRendezvous final : public IncomingRendezvous {
   /// pieces come, and it may be gone at any time.
   bool claim();
   void fetch_by_reading();
+  /// The sender has done its parts.
+  void written(bool complete) { end_parts(kSender, complete); }
 
  private:
   void send_fin() override;
   void send_cancelled() override;
   void pull() override;
   void take_stream();
+  bool fetch_together();
+  enum Side : std::uint8_t { kReceiver = 1, kSender = 2 };
+  void end_parts(Side side, bool complete);
   void keep(const std::byte* data, Count bytes);
-  CtsNote cts() { return {original, this, wanted(), 0}; }
+  CtsNote cts() { return {original, this, wanted(), 0, nullptr}; }
 
   ShmChannel& channel_;
   const int here_, there_;
@@ -43,6 +62,8 @@ class ShmRendezvous final : public IncomingRendezvous {
   bool fetching_ = false;
   Count arrived_ = 0;
   std::unique_ptr<std::byte[]> early_;  // what has come before there was a receive
+  unsigned at_work_ = 0;                // sides that have parts
+  bool all_right_ = true;               // so far
 };
 
 }  // namespace clump::net

@@ -3,9 +3,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 #include <functional>
 #include <numeric>
+#include <thread>
 #include <vector>
 
 #include "net/shm/remote_memory.h"
@@ -59,10 +61,12 @@ class Message final : public SendRequest {
   void released() override {
     if (before_released) before_released();
     ++times_released;
+    released_by_now.store(times_released, std::memory_order_release);
   }
   void cancelled() override { ++times_withdrawn; }
   std::function<void()> before_released;  // what other threads do meanwhile; not copied
   int times_released = 0, times_withdrawn = 0;
+  std::atomic<int> released_by_now{0};  // the same, for another thread
 };
 
 /// Rank 0 at port 0, rank 1 at port 1.
@@ -109,6 +113,26 @@ class Shm : public testing::Test {
     std::vector<std::byte> data(size);
     for (std::size_t i = 0; i < size; ++i) data[i] = static_cast<std::byte>(i * 7 + i / 251);
     return data;
+  }
+
+  /// Messages of 3 MB, one after the other, while a thread works for the sender.
+  void exchange_large(int times) {
+    std::vector<std::byte> data = pattern(3'000'000);
+    std::atomic<bool> over{false};
+    std::thread sender([&] {
+      while (!over.load()) channels_[0]->drain(0);
+    });
+    for (int i = 0; i < times; ++i) {
+      data[static_cast<std::size_t>(i) * 50'000] ^= std::byte{1};
+      Message sent = message(data, true);
+      const int before = sinks_[1].came;
+      channels_[0]->send({0, 1}, sent);
+      while (sinks_[1].came == before) channels_[1]->drain(0);
+      EXPECT_EQ(sinks_[1].data, data);
+      while (sent.released_by_now.load() == 0) std::this_thread::yield();
+    }
+    over = true;
+    sender.join();
   }
 
   int file_;
@@ -227,6 +251,13 @@ TEST_F(Shm, ReceiversMoveLargeMessagesWithoutTheirSenders) {
   }
 }
 
+TEST_F(Shm, BothSidesMoveLargeMessages) { exchange_large(60); }
+
+TEST_F(Shm, LargeMessagesGoInPiecesWhereTheSenderCannotWrite) {
+  channels_[1]->segment().owner(1).number = -1;  // which nobody is
+  exchange_large(20);
+}
+
 // As in PID namespaces, where the number is that of another process, which has other memory at the address.
 TEST_F(Shm, ReadsFromNoProcessThatOnlyHasTheNumber) {
   channels_[0]->segment().owner(0).secret ^= 1;
@@ -239,6 +270,28 @@ TEST_F(Shm, ReadsFromNoProcessThatOnlyHasTheNumber) {
   EXPECT_EQ(sinks_[1].came, 1);
   EXPECT_EQ(sinks_[1].data, data);
   EXPECT_EQ(sent.times_released, 1);
+}
+
+TEST_F(Shm, WritesToNoProcessThatOnlyHasTheNumber) {
+  if (!can_read_from_processes()) GTEST_SKIP() << "no process_vm_readv";
+  channels_[1]->segment().owner(1).secret ^= 1;
+  std::vector<std::byte> data = pattern(3'000'000);
+  Message first = message(data, true);
+  channels_[0]->send({0, 1}, first);  // shows that the receiver may read
+  settle();
+  ASSERT_TRUE(channels_[1]->shares());
+  // The sender claims a part, and the receiver all others.
+  std::vector<std::byte> into(data.size());
+  const std::uint64_t ticket = channels_[1]->share(1);
+  Message sent = message(data, true);
+  CtsNote note{};
+  note.message = &sent;
+  note.bytes = sent.bytes;
+  note.ticket = ticket;
+  note.into = into.data();
+  channels_[0]->write_parts(0, 1, note);
+  EXPECT_EQ(into, std::vector<std::byte>(data.size()))
+      << "the sender has written to a process that may not be the receiver";
 }
 
 TEST_F(Shm, GivesBackWhatNobodyWants) {

@@ -9,6 +9,10 @@
 //   rendezvous      sender: RTS; receiver, once there is a receive: CTS; sender, when it makes progress:
 //                   pieces. If the sender does not answer soon, the receiver reads the sender's memory, where
 //                   it may and where that is one dense block, and sends FIN
+//   large           both sides have one dense block and may reach each other's memory: the receiver sends CTS
+//                   with the address where it wants the bytes, and begins to read; the sender, if it makes
+//                   progress in time, writes from the other end, and sends "written" when no part is left to
+//                   begin; the receiver sends FIN
 //   cancel          sender: cancel; receiver, if there is no receive yet: cancelled; otherwise nothing, and
 //                   the message goes on as it would have
 //
@@ -30,8 +34,9 @@ enum class Control : int {
   kPiece = -3,   ///< bytes, to the receiver; the envelope says for which ShmRendezvous; none: of the last RTS
   kCancel = -4,  ///< CancelNote, to the receiver; the envelope is the message's
   kCancelled = -5,     ///< CancelledNote, to the sender
-  kStaged = -6,        ///< StagingNote, to the receiver; the envelope is the message's
-  kBufferCredit = -7,  ///< BufferCreditNote, to the process that asked for a staging buffer
+  kWritten = -6,       ///< WrittenNote, to the receiver
+  kStaged = -7,        ///< StagingNote, to the receiver; the envelope is the message's
+  kBufferCredit = -8,  ///< BufferCreditNote, to the process that asked for a staging buffer
 };
 
 /// Bytes in a staging buffer: those of a piece, or of a staged message.
@@ -63,6 +68,13 @@ struct CtsNote {
   ShmRendezvous* asker;
   Count bytes;           ///< so many are wanted
   std::uint64_t ticket;  ///< the side that claims it may move the message (Segment::claim); 0: the sender
+  void* into;            ///< not null: it is moved in parts by both sides, and wanted there
+};
+
+/// All parts that the sender has claimed are where they are wanted; or not, if it could not write.
+struct WrittenNote {
+  ShmRendezvous* asker;
+  bool complete;
 };
 
 struct CancelNote {
