@@ -54,6 +54,7 @@ struct GetoptState {
   char* next = nullptr;   ///< the next letter of a cluster like -abc
   int first_operand = 1;  ///< operands that were passed over are argv[first_operand .. last_operand)
   int last_operand = 1;
+  int last_error = 0;  ///< what each call sets the program's optopt to
   enum class Order : std::uint8_t { kPermute, kStop, kReturn } order = Order::kPermute;
   bool begun = false;
 };

@@ -37,6 +37,9 @@ class Parser {
         letters_(letters) {
     complain_ = *image.variable(&::opterr) != 0;
   }
+  Parser(const Parser&) = delete;
+  Parser& operator=(const Parser&) = delete;
+  ~Parser() { optopt_ = state_.last_error; }  // after calls without an error, too: as in glibc
 
   int next(const option* long_options, int* long_index, LongStyle style) {
     if (argc_ < 1) return -1;
@@ -206,7 +209,7 @@ class Parser {
   }
 
   int fail_long(int value) {
-    optopt_ = value;
+    state_.last_error = value;
     ++optind_;
     state_.next = nullptr;
     return '?';
@@ -218,7 +221,7 @@ class Parser {
     if (*state_.next == '\0') ++optind_;
     if (known == nullptr) {
       if (complain_) std::fprintf(stderr, "%s: invalid option -- '%c'\n", argv_[0], letter);
-      optopt_ = letter;  // NOLINT: negative where the C library's is
+      state_.last_error = letter;  // NOLINT: negative where the C library's is
       return '?';
     }
     const bool stands_for_long = known[0] == 'W' && known[1] == ';' && long_options != nullptr;
@@ -230,7 +233,7 @@ class Parser {
       optarg_ = nullptr;
     } else if (optind_ >= argc_) {
       if (complain_) std::fprintf(stderr, "%s: option requires an argument -- '%c'\n", argv_[0], letter);
-      optopt_ = letter;  // NOLINT: negative where the C library's is
+      state_.last_error = letter;  // NOLINT: negative where the C library's is
       state_.next = nullptr;
       return missing_argument();
     } else {
