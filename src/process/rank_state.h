@@ -102,12 +102,13 @@ struct KeyState {
 /// process was started with the rank has closed: descriptor_owners.cc.
 struct StandardState {
   static constexpr int kMostInherited = 1024;
-  struct Place {
+  struct alignas(8) Place {    // as large: Clang 14 has no atomic instruction for less
     std::int32_t real = -1;    ///< the kernel's number for it; -1: closed
     std::int16_t stream = -1;  ///< 0, 1, 2: the job's stdin, stdout, stderr; -1: a file of the rank's own
     bool shared = false;       ///< `real` is not the rank's to close
     bool closed_on_exec = false;
   };
+  static_assert(std::atomic<Place>::is_always_lock_free);  // handlers of signals read it
   std::atomic<Place> now[3] = {Place{0, 0, true}, Place{1, 1, true}, Place{2, 2, true}};
   /// The job's streams, as the rank was given them.
   std::atomic<Place> given[3] = {Place{0, 0, true}, Place{1, 1, true}, Place{2, 2, true}};

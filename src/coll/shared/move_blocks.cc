@@ -42,7 +42,8 @@ Count SharedCollective::block_bytes(LocalGroup& group) const {
   return bytes;
 }
 
-// What comes to this rank; but a gather is carried to its root by everyone, as others would only look on.
+// A rank fetches its incoming blocks. In a gather each rank copies its block to the root instead, because the
+// others would have no work.
 void SharedCollective::move_blocks(ArgumentSlot& me) {
   const Blocks &out = me.buffers->both->out, &in = me.buffers->both->in;
   const int root = me.call.root();

@@ -15,10 +15,10 @@ namespace clump::coll {
 
 namespace {
 
-// Less work than this the last one does himself: to tell another core of it, and to fetch what it has
-// written, would take as long.
+// The last rank to arrive does less work than this itself: to hand it to another core, and to fetch its
+// results from there, takes as long.
 constexpr Count kLittle = 8 * 1024;
-// For this much a worker that sleeps is woken.
+// This much work wakes a sleeping worker.
 constexpr Count kMuch = 128 * 1024;
 // To find a block and to call a copy takes as long as to copy so many bytes.
 constexpr Count kBlockEffort = 64;
@@ -206,7 +206,7 @@ void PendingCollective::work_from(int group) {
   let_go();
 }
 
-// To wake ranks of another worker takes several cache lines each: that is for somebody there.
+// To wake a rank of another worker takes several cache lines, so a thread of that worker does it.
 void PendingCollective::end_all(int group) {
   if (exchanges_) return;
   for (int i = 1; i < group_count_; ++i) {
@@ -243,7 +243,7 @@ void PendingCollective::let_go() {
   owner_.give_back(*this);
 }
 
-// Mostly each worker does the parts of its own ranks, whose data it has in its cache.
+// Usually each worker does the parts of its own ranks, because their data is in its cache.
 bool PendingCollective::is_waited_for(const LocalGroup&) const {
   return is_short_.load(std::memory_order_relaxed);
 }

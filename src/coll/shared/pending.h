@@ -6,8 +6,9 @@
 //
 // Each rank registers its arguments with the PendingCollective of the operation and returns. The last rank to
 // register does the work itself if it is little (below 8 KB), or submits one task for each worker with the
-// parts of the ranks at home there. A thread that has finished its own parts takes parts that nobody has
-// begun. The end of the last part completes the requests of all ranks. docs/decisions/024-appointments.md
+// parts of the ranks at home there. A thread that has finished its own parts takes parts that no thread has
+// begun. The end of the last part completes the requests of all ranks.
+// docs/decisions/024-pending-collectives.md
 #pragma once
 
 #include <array>
@@ -33,7 +34,7 @@ class TeamRequest;
 class PendingCollective final : SharedCollective {
  private:
   friend class PendingCollectives;
-  /// What is left for the worker of a group: the parts of its ranks, and to tell them that all is over.
+  /// Work for the worker of a group: the parts of its ranks, and the completion of their requests.
   struct WorkTask final : net::ProgressTask {
     PendingCollective* pending = nullptr;
     int group = 0;
@@ -49,9 +50,9 @@ class PendingCollective final : SharedCollective {
   PendingCollective(const core::Comm& comm, PendingCollectives& owner);
   ~PendingCollective() = default;
 
-  /// What a rank calls that comes.
+  /// Writes the call of an arriving rank to its slot.
   void write_down(TeamRequest& operation);
-  /// All have come, this one as the last.
+  /// All ranks have arrived; `last` is that of the last one.
   void begin(const TeamRequest& last);
   bool all_agree(const ArgumentSlot& me) const;
   void tell_all();

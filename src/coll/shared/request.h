@@ -1,5 +1,5 @@
-// What stands behind the request of a non-blocking or persistent collective that the team of its communicator
-// does, without blocking (shared/pending.h; MPI-5.0 sections 6.12 and 6.13).
+// The request of a non-blocking or persistent collective that the team of its communicator does, without
+// blocking (shared/pending.h; MPI-5.0 sections 6.12 and 6.13).
 #pragma once
 
 #include <memory>
@@ -29,7 +29,7 @@ class TeamRequest final : public CollectiveRequest {
  private:
   friend class PendingCollective;
   friend class PendingCollectives;
-  /// What few have.
+  /// Members that few requests need.
   struct Extra {
     Blocks out, in;
     Blocks::Storage out_storage, in_storage;

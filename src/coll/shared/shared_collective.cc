@@ -1,4 +1,4 @@
-// What is done when ranks have met: everyone's buffers are in the slots, and hold still.
+// The work after the ranks have met: the buffers of all ranks are in the slots, and do not change.
 #include <algorithm>
 #include <unordered_map>
 #include <utility>
@@ -16,17 +16,17 @@ namespace clump::coll {
 
 namespace {
 
-// What is combined or exchanged at a time: it stays in the first-level cache.
+// Bytes that are combined or exchanged at a time: they stay in the first-level cache.
 constexpr Count kChunkBytes = 4096;
 // The same where data is only moved: the longer, the less the streams of data disturb each other.
 constexpr Count kLongChunkBytes = 32768;
-// The same where it goes to one place only; and how long a block must be to go in steps.
+// The same where it goes to one place only; and the least length of a block that goes in steps.
 constexpr Count kLongStep = 128 * 1024;
 constexpr Count kLongBlock = 64 * 1024;
-// How long a block must be to be written into the buffers of others. Shorter ones are in the caches, and who
-// reads the result is better off if he has written it (allgather of 4 to 64 KB by two ranks: twice as fast).
+// The least length of a block that its owner writes into the buffers of others. Shorter blocks are in the
+// caches, and a rank reads its result faster if it has written it (experiment 059).
 constexpr Count kWorthGiving = 128 * 1024;
-// What must be left to do for somebody to help: with less the lines come and go for nothing.
+// The least work left for which another thread helps: with less the lines come and go for nothing.
 constexpr Count kWorthSharing = 128 * 1024;
 constexpr Count kLine = 64;
 
@@ -161,8 +161,8 @@ void SharedCollective::work(ArgumentSlot& me, const Reduction* reduction) {
   }
 }
 
-// By all ranks together, in what only moves data. The source of a broadcast does not count: most often
-// somebody has just written it, and the copies are what he reads next (measured with roots in turn).
+// By all ranks together, in operations that only move data. The source of a broadcast does not count: most
+// often the root has just written it, and the ranks read the copies next (measured with roots in turn).
 Count SharedCollective::bytes_touched(const ArgumentSlot& me) const {
   switch (me.call.collective()) {
     case Collective::kBroadcast:
@@ -179,9 +179,9 @@ Count SharedCollective::bytes_touched(const ArgumentSlot& me) const {
   }
 }
 
-// All cores have about as much to do, so each does its own: of what another one has done, the
-// lines lie in that one's cache, and it takes longer to get them back than it saved (alltoall of 64 KB by two
-// ranks: 7 us by whoever was free, 3 us so; docs/experiments/056). But who has nothing left helps.
+// All cores have about as much work, so each does its own part. If another core does some of it, the lines
+// lie in that core's cache, and to fetch them takes longer than the help has saved (docs/experiments/056).
+// Only a thread without work left helps.
 template <typename Work>
 void SharedCollective::in_steps(const ArgumentSlot& me, const Steps& all, Work work) {
   const Count of_each = all.end > all.begin ? all.bytes / (all.end - all.begin) : 0;
@@ -267,7 +267,7 @@ void SharedCollective::move(const ArgumentSlot& me) {
   }
 }
 
-// Everyone, the root as well, brings a slice to all.
+// Each rank, the root as well, copies a slice to all.
 void SharedCollective::broadcast_slice(const ArgumentSlot& me) {
   const int root = me.call.root();
   const Count lines = (me.bytes + kLine - 1) / kLine;
@@ -281,7 +281,8 @@ void SharedCollective::broadcast_slice(const ArgumentSlot& me) {
   });
 }
 
-// Brought to everyone, not fetched by everyone: so it is read once, and the next reads find it in the cache.
+// Its owner writes the block to all ranks, instead of each rank fetching it: so it is read from memory once,
+// and the next reads find it in the cache.
 void SharedCollective::give_block(const ArgumentSlot& me) {
   const bool streamed = datatype::is_streamed(bytes_touched(me));
   const Layout& from = me.buffers->from;
@@ -302,8 +303,8 @@ void SharedCollective::swap_blocks(const ArgumentSlot& me) {
   }
 }
 
-// What follows is only for predefined operations: a user's may want to see its operands as a whole. In place,
-// nobody else reads the elements that somebody combines, so they can be replaced as soon as that is done.
+// The functions below are only for predefined operations: a user's may want to see its operands as a whole.
+// In place, no other rank reads the elements that a rank combines, so it can replace them at once.
 
 void SharedCollective::combine_slice(const ArgumentSlot& me, int slice, int slices,
                                      const Reduction& reduction) {

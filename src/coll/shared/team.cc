@@ -172,7 +172,7 @@ void Team::meet(ArgumentSlot& me, const Reduction* reduction) {
     me.released.reset();
     return;
   }
-  // relaxed: nobody arrives again before it is released.
+  // relaxed: no rank arrives again before it is released.
   group.arrived.store(0, std::memory_order_relaxed);
   lead(group, me, reduction);
   for (ArgumentSlot* member : group.members)
@@ -215,11 +215,11 @@ void Team::disagree(LocalGroup& group) {
 // workers 7 instead of 12 to 17 transfers follow each other (counted, docs/performance/many-cores.md). A late
 // leader for which all others wait fetches in vain, because they fetch their mailboxes back: about 12.
 //
-// A mailbox that is reset at the end is pending again before anybody writes it: its next writer is in the
-// exchange after the next, and for that everyone has begun the next one.
+// A mailbox that is reset at the end is pending again before a leader writes it: its next writer is in the
+// exchange after the next, and for that all leaders have begun the next one.
 bool Team::tell_each_other(LocalGroup& group, Header header, Value& value) {
   if (group_count_ == 1) return header.alike;
-  // Nobody can be two exchanges ahead of another, because each needs everyone.
+  // No leader can be two exchanges ahead of another, because each exchange needs all of them.
   const unsigned parity = group.exchanges++ & 1;
   const int number = group.number;
   const int extra = group_count_ - active_;
@@ -259,9 +259,9 @@ Team::LeaderMailbox& Team::mailbox(int group, int round, unsigned parity) const 
   return mailboxes_[(static_cast<std::size_t>(group) * rounds_ + round) * 2 + parity];
 }
 
-// Whether the leader that speaks with this group's first waits for it already: it has nothing left to do.
-// Read by a rank of the group that has not yet arrived at the next synchronisation. Nobody tells a group that
-// folds in.
+// Whether the leader that this group's leader exchanges with first waits for it already, so that it has no
+// work left. Read by a rank of the group that has not yet arrived at the next synchronisation. False for a
+// group that folds in, because no leader tells it.
 bool Team::is_waited_for(const LocalGroup& group) const {
   const int extra = group_count_ - active_;
   const bool folds = group.number < 2 * extra;
@@ -276,7 +276,7 @@ void Team::LeaderMailbox::send(const Header& mine, const Value& value) {
   sent.signal();
 }
 
-// What was received stays where it is until the exchange after the next, so `value` may point there. The
+// The received data stays where it is until the exchange after the next, so `value` may point there. The
 // caller resets `sent` before the next exchange.
 void Team::LeaderMailbox::receive(Header& mine, Value& value, bool from_lower) {
   sent.wait();

@@ -31,7 +31,7 @@
 
 namespace clump::coll {
 
-/// What a communicator has, of whatever kind. The first time for a communicator it is a collective operation.
+/// The team of a communicator, of any kind. The first call for a communicator is a collective operation.
 core::Team* join_team(core::Comm& comm);
 inline core::Team* team_of(core::Comm& comm) {
   core::Team* const known = comm.team.get();

@@ -1,4 +1,4 @@
-// What the ranks of a team share; for team*.cc only.
+// Data that the ranks of a team share; for team*.cc only.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ namespace clump::coll {
 /// value-index pairs travel with their gaps.
 constexpr Count kMailboxBytes = 768;
 
-/// Where a leader combines what its group gives.
+/// Where a leader combines the operands of its group.
 struct alignas(64) Team::LeaderBuffer {
   std::byte bytes[kMailboxBytes];
 };
@@ -31,7 +31,7 @@ struct alignas(64) Team::RingSlot {
   std::byte data[kMostBytes];
 };
 
-/// What leaders compare.
+/// The part of a message between leaders that they compare.
 struct Team::Header {
   PackedSignature call;
   Count bytes = 0;
@@ -39,7 +39,7 @@ struct Team::Header {
   bool has_data = false;
 };
 
-/// What leaders carry: the group's operands combined, or its blocks.
+/// The data that leaders carry: the group's operands combined, or its blocks.
 struct Team::Value {
   std::byte* data = nullptr;  ///< null: nothing, or not here
   Count bytes = 0;            ///< as it lies in memory
