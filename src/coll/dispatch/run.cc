@@ -30,15 +30,13 @@ void add_reduction(const core::Comm& comm, const Team& team, const Call& call, S
 }
 
 Algorithm choose_for_team(const core::Comm& comm, const Team& team, const Call& call) {
-  const Count bytes = call.has_blocks() ? team.most_given(comm.rank, call) : call.bytes;
+  const Count bytes = call.has_blocks() ? 0 : call.bytes;
   const Count as_array = call.reduction != nullptr ? call.send.count * call.send.type->extent() : bytes;
   Situation situation{.ranks = comm.size(),
                       .bytes = bytes,
                       .team = true,
                       .where = Where::kProcess,
-                      .carried = Team::can_carry(call.collective, comm.size(), as_array),
-                      .fits_pair = team.fits_pair(as_array),
-                      .touched = team.is_touched(comm.rank, call.collective, bytes)};
+                      .carried = Team::can_carry(call.collective, comm.size(), as_array)};
   if (call.reduction != nullptr) add_reduction(comm, team, call, situation);
   const Algorithm algorithm = choose(comm, call.collective, situation);
   // An algorithm that is not for teams is chosen again, and noted, by the schedule.

@@ -20,7 +20,6 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "coll/shared/pair_buffers.h"
 #include "coll/shared/shared_collective.h"
 #include "core/rank.h"
 #include "net/progress_tasks.h"
@@ -56,11 +55,7 @@ class PendingCollective final : SharedCollective {
   void begin(const TeamRequest& last);
   bool all_agree(const ArgumentSlot& me) const;
   void tell_all();
-  bool can_exchange() const;
-  void take_buffers_back();
-  bool has_part(int group) const;
-  void do_part(ArgumentSlot& member, int group);
-  void exchange(ArgumentSlot& member);
+  void do_part(ArgumentSlot& member);
   void submit_work(int group, Count effort);
   void submit(int group, net::ProgressTask& task);
   void work_from(int group);
@@ -78,12 +73,9 @@ class PendingCollective final : SharedCollective {
   std::vector<int> first_;                              ///< by group: the number of its first rank in the job
   std::unique_ptr<WorkTask[]> work_tasks_;              ///< by group
   std::unique_ptr<CompletionTask[]> completion_tasks_;  ///< by group
-  /// By rank, of two ranks: with what it gives. A line that is not written where there are none.
-  alignas(64) std::array<PairBuffer*, 2> filled_{};
   // On a line of its own: what is above is read by all ranks that join.
   alignas(64) Reduction reduction_;
-  bool exchanges_ = false;      ///< each rank's part reads the other one's buffer, and completes its request
-  base::Ref<core::Team> team_;  ///< while tasks are out: some may be run after all requests are complete
+  base::Ref<core::Team> team_;      ///< while tasks are out: some may be run after all requests are complete
   std::atomic<int> parts_left_{0};  ///< that are not done
   std::atomic<int> users_{0};       ///< tasks that have not run to their end, and the thread that begins
   /// Of parts: a thread has found none while others are at work. relaxed: a hint.
@@ -141,8 +133,6 @@ class PendingCollectives {
   void give_back(PendingCollective& pending);
 
   Team& team_;
-  const std::unique_ptr<PairBuffers>
-      pair_buffers_;  ///< of two ranks, each alone at its worker, and no cores are spare
   std::unique_ptr<LocalGroup[]> groups_;
   alignas(64) Table all_;  ///< counts groups
   // With the mutex of all_:

@@ -84,17 +84,11 @@ SharedCollective::~SharedCollective() = default;
 
 /// Whether the caller's own two buffers have blocks of different sizes.
 bool SharedCollective::is_mismatched(int rank, const Call& call) const {
-  switch (call.collective) {
-    case Collective::kGather:
-      return rank == call.root && coll::block_bytes(call.recv, size_) != call.bytes;
-    case Collective::kScatter:
-      return rank == call.root && coll::block_bytes(call.send, size_) != call.bytes;
-    case Collective::kAllgather:
-    case Collective::kAlltoall:
-      return coll::block_bytes(call.recv, size_) != call.bytes;
-    default:
-      return false;
-  }
+  if (!has_equal_blocks(call.collective)) return false;
+  const bool has_root = call.collective == Collective::kGather || call.collective == Collective::kScatter;
+  if (has_root && rank != call.root) return false;
+  const Layout& all = call.collective == Collective::kScatter ? call.send : call.recv;
+  return coll::block_bytes(all, size_) != call.bytes;
 }
 
 PackedSignature SharedCollective::signature_of(int rank, const Call& call, Algorithm algorithm,
@@ -130,35 +124,27 @@ void swap(const Layout& one, const Layout& other, Count bytes) {
   }
 }
 
+namespace {
+
+/// Whether the operands of all ranks are combined in slices.
+bool is_sliced(Collective collective) {
+  return combines(collective) && collective != Collective::kReduceScatter;
+}
+
+}  // namespace
+
 void SharedCollective::work_for(LocalGroup& group, const ArgumentSlot& me, const Reduction* reduction) {
-  switch (me.call.collective()) {
-    case Collective::kReduce:
-    case Collective::kAllreduce:
-    case Collective::kScan:
-      return combine_slice(me, group.number, group_count_, *reduction);
-    default:
-      for (ArgumentSlot* member : group.members) work(*member, reduction);
-  }
+  if (is_sliced(me.call.collective())) return combine_slice(me, group.number, group_count_, *reduction);
+  for (ArgumentSlot* member : group.members) work(*member, reduction);
 }
 
 void SharedCollective::work(ArgumentSlot& me, const Reduction* reduction) {
-  switch (me.call.collective()) {
-    case Collective::kReduce:
-    case Collective::kAllreduce:
-    case Collective::kScan:
-      return combine_slice(me, me.rank, size_, *reduction);
-    case Collective::kReduceScatter:
-      return reduce_block(me, *reduction);
-    case Collective::kNeighbours:
-      return fetch_from_neighbours(me);
-    case Collective::kGatherv:
-    case Collective::kScatterv:
-    case Collective::kAllgatherv:
-    case Collective::kAlltoallv:
-      return move_blocks(me);
-    default:
-      return move(me);
-  }
+  const Collective collective = me.call.collective();
+  if (is_sliced(collective)) return combine_slice(me, me.rank, size_, *reduction);
+  if (collective == Collective::kReduceScatter) return reduce_block(me, *reduction);
+  if (collective == Collective::kNeighbours) return fetch_from_neighbours(me);
+  if (has_uneven_blocks(collective)) return move_blocks(me);
+  move(me);
 }
 
 // By all ranks together, in operations that only move data. The source of a broadcast does not count: most
@@ -308,7 +294,6 @@ void SharedCollective::swap_blocks(const ArgumentSlot& me) {
 
 void SharedCollective::combine_slice(const ArgumentSlot& me, int slice, int slices,
                                      const Reduction& reduction) {
-  if (combines_alone(me)) return reduce_slice(me, 0, me.buffers->from.count, me.rank, reduction);
   const Count begin = piece_begin(me.buffers->from.count, slices, slice);
   const Count end = piece_begin(me.buffers->from.count, slices, slice + 1);
   const bool for_all = me.call.collective() == Collective::kAllreduce;
@@ -316,18 +301,6 @@ void SharedCollective::combine_slice(const ArgumentSlot& me, int slice, int slic
     return reduce_slice(me, begin, end, for_all ? kAll : me.call.root(), reduction);
   if (me.call.exclusive()) return exscan_slice(me, begin, end, reduction);
   scan_slice(me, begin, end, reduction);
-}
-
-// Of two ranks each combines everything, for itself alone: half of it for both would be half the work, but
-// what one writes for the other one has to be fetched from its cache again (64 KB that the ranks touch: twice
-// as fast).
-bool SharedCollective::combines_alone(const ArgumentSlot& me) const {
-  const auto is_apart = [](const Buffers& its) {
-    return its.to.type->is_dense() && its.to.base != its.from.base;
-  };
-  return size_ == 2 && me.call.collective() == Collective::kAllreduce &&
-         me.call.algorithm() != Algorithm::kShmLeader && !me.call.in_place() && me.bytes < kWorthGiving &&
-         is_apart(buffers_[0]) && is_apart(buffers_[1]);
 }
 
 namespace {
