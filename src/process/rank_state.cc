@@ -1,7 +1,7 @@
 #include "process/rank_state.h"
 
+#include <atomic>
 #include <cstdlib>
-#include <mutex>
 #include <new>
 
 #include "fiber/identity.h"
@@ -19,8 +19,7 @@ struct Whole {
   RankState state{signals, output};
 };
 
-constinit ForkMutex numbering;
-constinit int kinds = 0;  ///< guarded by `numbering`
+constinit std::atomic<int> kinds{0};  ///< any thread; relaxed: only the count matters
 
 }  // namespace
 
@@ -32,15 +31,12 @@ StateOfRank make_state(const fiber::Identity* rank) {
 
 void free_state(const StateOfRank& state) { delete static_cast<Whole*>(state.begin); }
 
+// Without a lock, since a signal handler may have interrupted it: threads that come at once lose a number.
 int number_of_kind(std::atomic<int>& number) {
-  const std::scoped_lock one_at_a_time(numbering);
-  int mine = number.load(std::memory_order_relaxed);  // relaxed: see PerRank
-  if (mine < 0) {
-    mine = kinds++;
-    if (mine >= static_cast<int>(RankState::kMostKinds)) std::abort();  // which is too small
-    number.store(mine, std::memory_order_relaxed);
-  }
-  return mine;
+  const int fresh = kinds.fetch_add(1, std::memory_order_relaxed);
+  if (fresh >= static_cast<int>(RankState::kMostKinds)) std::abort();  // which is too small
+  int known = -1;
+  return number.compare_exchange_strong(known, fresh, std::memory_order_relaxed) ? fresh : known;
 }
 
 }  // namespace clump::image

@@ -135,7 +135,7 @@ struct ChildrenUsage {
 
 /// All of it. Of what few programs use, PerRank makes the rest.
 struct RankState {
-  static constexpr std::size_t kMostKinds = 16;  ///< of PerRank
+  static constexpr std::size_t kMostKinds = 64;  ///< of PerRank: more than there are, see number_of_kind()
 
   RankState(signals::SignalState& of_signals, output::RankOutput& of_output)
       : signals(of_signals), output(of_output) {}
@@ -192,4 +192,5 @@ class PerRank {
 
   std::atomic<int> number_{-1};
 };
+
 }  // namespace clump::image

@@ -108,7 +108,7 @@ struct Table {
   bool is_woken = false;   ///< whether its waits can be interrupted: RankCallbacks::park()
 };
 
-/// The signal state in a rank's LibcState.
+/// The signal state of a rank: beside its RankState (rank_state.cc).
 struct SignalState {
   std::chrono::nanoseconds ended_threads{};  ///< the processor time of threads that have ended
   /// Nanoseconds for which threads that have ended had wanted a core. Each adds its own, if
