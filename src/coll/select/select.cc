@@ -300,6 +300,7 @@ const char* name_of(Collective collective) {
                                            "gather",         "gatherv",    "scatter",   "scatterv",
                                            "allgather",      "allgatherv", "alltoall",  "alltoallv",
                                            "reduce_scatter", "scan",       "neighbours"};
+  static_assert(std::size(kNames) == kCollectives);
   return kNames[static_cast<std::size_t>(collective)];
 }
 
@@ -325,6 +326,7 @@ const char* name_of(Algorithm algorithm) {
                                            "shm leader",
                                            "shm all",
                                            "flat"};
+  static_assert(std::size(kNames) == kAlgorithms + 1);  // kFlat is behind the last algorithm
   return kNames[static_cast<std::size_t>(algorithm)];
 }
 
