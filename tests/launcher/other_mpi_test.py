@@ -99,16 +99,22 @@ class Which(tool.Case):
         package = pathlib.Path(folder.name, "mpi4py")
         package.mkdir()
         package.joinpath("__init__.py").touch()
-        package.joinpath("MPI.py").write_text(f"import ctypes; ctypes.CDLL('{LIBRARY}')\n", encoding="utf-8")
+        asks = f"import ctypes; ctypes.CDLL('{LIBRARY}')"
+        package.joinpath("MPI.py").write_text(f"{asks}; ctypes.CDLL('{package}/MPI.openmpi.cpython.so')\n", encoding="utf-8")
         for family, library in (("mpich", "libmpi.so.12"), ("openmpi", "libmpi.so.40")):
             made = pathlib.Path(folder.name, library)
-            for file, words in ((made, (f"-Wl,-soname,{library}",)), (package / f"MPI.{family}.cpython.so", ("-Wl,--no-as-needed", made))):
+            for file, words in ((made, (f"-Wl,-soname,{library}",)), (package / f"MPI.{family}.cpython.so", ("-Wl,--no-as-needed", f"-Wl,-rpath,{folder.name}", made))):
                 subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-xc", "/dev/null", "-xnone", *words, "-o", file], check=True)
         shown = tool.run("which", sys.executable, "-c", "from mpi4py import MPI", tool="clump", env={"PYTHONPATH": folder.name})
         self.assertEqual(shown.code, 0, shown)
-        self.assertIn(f"started by itself:          {LIBRARY} (Open MPI)\nthis Python has mpi4py with 2 modules", shown.out)
+        self.assertIn(f"started by itself:          {LIBRARY} (Open MPI)\n", shown.out)
+        self.assertIn(f"started by itself:          {made.parent}/libmpi.so.40 (Open MPI)\nthis Python has mpi4py with 2 modules", shown.out)
         self.assertIn("MPI.openmpi.cpython.so: libmpi.so.40 (Open MPI)\nunder Clump's mpiexec:      MPICH's: mpiexec sets MPI4PY_MPIABI=mpich", shown.out)
         self.assertNotIn("refused", shown.out)
+        # Where it is only there, the library is the program's own.
+        shown = tool.run("which", sys.executable, "-c", asks, tool="clump", env={"PYTHONPATH": folder.name})
+        self.assertEqual(shown.code, 1, shown)
+        self.assertIn("refused", shown.out)
 
     def test_without_running_it(self):
         shown = tool.run("which", tool.program("foreign"), tool="clump")

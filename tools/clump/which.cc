@@ -113,12 +113,15 @@ std::string behind(const std::string& line, std::string_view before) {
 /// MPI libraries by name, with what has named them and where they were found.
 using Seen = std::map<std::string, WrongMpi>;
 
-void read_observations(const std::string& folder, Seen& seen) {
+/// Returns whether one of `modules`, which are paths, has come in, too.
+bool read_observations(const std::string& folder, const std::vector<std::string>& modules, Seen& seen) {
+  bool has_module = false;
   std::error_code none;
   for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
     std::ifstream file(entry.path());
     for (std::string line; std::getline(file, line);) {
       const std::string found = behind(line, "calling init: ");
+      has_module = has_module || std::ranges::count(modules, found) > 0;
       const std::string wanted = !found.empty() ? found.substr(found.rfind('/') + 1) : behind(line, "file=");
       const std::string name = wanted.substr(wanted.rfind('/') + 1);
       if (name.empty() || image::mpi_kind_of(name) == MpiKind::kNone) continue;
@@ -128,6 +131,7 @@ void read_observations(const std::string& folder, Seen& seen) {
         if (library.by.empty()) library.by = behind(line, way);
     }
   }
+  return has_module;
 }
 
 /// The modules of mpi4py that this Python would choose from.
@@ -178,11 +182,10 @@ bool show_mpi4py(const std::vector<std::string>& modules) {
   return fits;
 }
 
-/// Whether an mpi4py that chooses among several modules has asked for this library: by ctypes, to see which
-/// MPI library there is, or by one of the modules. Under mpiexec it chooses another way.
+/// Whether an mpi4py that has chosen one of its modules has asked for this library: by ctypes, to see which
+/// MPI library there is, or by the module. Under mpiexec it chooses another way.
 bool is_of_mpi4py(const WrongMpi& library, const std::vector<std::string>& modules) {
-  return modules.size() > 1 &&
-         (name_in_folder(library.by).starts_with("_ctypes.") || std::ranges::count(modules, library.by) > 0);
+  return name_in_folder(library.by).starts_with("_ctypes.") || std::ranges::count(modules, library.by) > 0;
 }
 
 bool is_python(const std::string& path) { return name_in_folder(path).starts_with("python"); }
@@ -195,22 +198,22 @@ int show_what_comes(const std::string& path, const std::vector<std::string>& wor
     return 1;
   }
   const int code = run_observed(path, words, folder.path());
+  const std::vector<std::string> modules =
+      is_python(path) ? modules_of_mpi4py(words.front()) : std::vector<std::string>();
   Seen seen;
-  read_observations(folder.path(), seen);
+  const bool has_chosen = read_observations(folder.path(), modules, seen) && modules.size() > 1;
   std::string command;
   for (const std::string& word : words) command += (command.empty() ? "" : " ") + shell_word(word);
   if (code != 0) fmt::print("{}: ended with exit code {}\n", command, code);
   // What has come in is told; what was looked for in vain only if nothing has.
   const bool any = std::ranges::any_of(seen, [](const auto& one) { return !one.second.path.empty(); });
-  const std::vector<std::string> modules =
-      is_python(path) ? modules_of_mpi4py(words.front()) : std::vector<std::string>();
   // The import of mpi4py alone loads no MPI library: that of mpi4py.MPI does.
   bool asks_mpi4py = seen.empty() && !modules.empty();
   bool fits = !seen.empty() || asks_mpi4py;
   for (auto& [name, library] : seen) {
     if (any && library.path.empty()) continue;
     library.user = command;
-    if (is_of_mpi4py(library, modules)) {
+    if (has_chosen && is_of_mpi4py(library, modules)) {
       asks_mpi4py = true;
       show_start(library);
     } else {
