@@ -5,6 +5,7 @@
 #include <elf.h>
 #include <link.h>
 #include <setjmp.h>
+#include <ucontext.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -62,6 +63,11 @@ inline std::uintptr_t stack_pointer_of(const __jmp_buf& saved) {
   return pointer;
 }
 
+/// The stack pointer of the code that a signal has interrupted.
+inline std::uintptr_t stack_pointer_of(const ucontext_t& interrupted) {
+  return static_cast<std::uintptr_t>(interrupted.uc_mcontext.gregs[REG_RSP]);
+}
+
 /// Starts a program at its entry point, with the stack that the kernel gives a new process.
 [[noreturn]] inline void start_program(std::uintptr_t entry, const std::uintptr_t* stack) {
   asm volatile(
@@ -114,6 +120,11 @@ inline std::byte* program_tls(const ElfW(Phdr) & segment) {
   (void)_setjmp(here);
   asm volatile("mov %0, sp" : "=r"(known));
   return static_cast<std::uintptr_t>(saved[13] ^ here[0].__jmpbuf[13]) ^ known;
+}
+
+/// The stack pointer of the code that a signal has interrupted.
+inline std::uintptr_t stack_pointer_of(const ucontext_t& interrupted) {
+  return static_cast<std::uintptr_t>(interrupted.uc_mcontext.sp);
 }
 
 /// Starts a program at its entry point, with the stack that the kernel gives a new process.

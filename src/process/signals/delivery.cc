@@ -10,6 +10,7 @@
 #include "base/process.h"
 #include "fiber/fiber.h"
 #include "fiber/interrupt.h"
+#include "inspect/arch.h"
 #include "process/ids.h"
 #include "process/memory_owner.h"
 #include "process/signals/state.h"
@@ -19,14 +20,6 @@ namespace clump::image::signals {
 namespace {
 
 using Handler = void (*)(int, siginfo_t*, void*);
-
-std::uintptr_t stack_pointer_of(const ucontext_t& context) {
-#if defined(__x86_64__)
-  return static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RSP]);
-#elif defined(__aarch64__)
-  return static_cast<std::uintptr_t>(context.uc_mcontext.sp);
-#endif
-}
 
 bool is_on_stack(const stack_t& stack) {
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
@@ -45,7 +38,7 @@ void* stack_for(const Action& action, const ucontext_t* fault) {
   if ((action.flags & SA_ONSTACK) != 0 && (wanted.ss_flags & SS_DISABLE) == 0)
     return is_on_stack(wanted) ? nullptr : static_cast<std::byte*>(wanted.ss_sp) + wanted.ss_size;
   if (fault == nullptr) return nullptr;
-  return reinterpret_cast<void*>(stack_pointer_of(*fault) - kRedZone);
+  return reinterpret_cast<void*>(arch::stack_pointer_of(*fault) - kRedZone);
 }
 
 /// Blocks the signals that are blocked while the handler runs, and returns what was blocked before. In the
