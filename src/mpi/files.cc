@@ -13,7 +13,6 @@
 #include "io/file.h"
 #include "mpi/bodies.h"
 #include "mpi/entry/entry.h"
-#include "mpi/new_comm.h"
 
 namespace clump::mpi {
 
@@ -36,7 +35,6 @@ const char* path_of(const char* name) {
 
 Status file_open(core::Rank&, core::Comm& comm, const char* filename, int amode, core::Info* info,
                  MPI_File* fh) {
-  CLUMP_TRY(check_intra(comm));
   File::Opening opening{.name = path_of(filename), .amode = amode};
   if (info != nullptr) opening.hints.take(*info);
   base::Ref<File> file;
