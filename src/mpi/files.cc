@@ -13,6 +13,7 @@
 #include "io/file.h"
 #include "mpi/bodies.h"
 #include "mpi/entry/entry.h"
+#include "mpi/new_comm.h"
 
 namespace clump::mpi {
 
