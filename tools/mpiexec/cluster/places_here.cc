@@ -5,14 +5,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <set>
 
 #include "common/places.h"
 #include "common/reach.h"
 #include "plan/plan.h"
-#include "pmi/wire.h"
 
 namespace clump::mpiexec {
 
@@ -50,30 +48,14 @@ base::Status check_program(const std::string& program, int& exit_code) {
 
 }  // namespace
 
-void tell_places(const std::vector<Host>& hosts, const pmi::Job& job) {
-  std::string text;
+Places places_of(const std::vector<Host>& hosts, const pmi::Job& job) {
+  Places places{tools::current_directory(), {}};
   for (const pmi::Node& node : job.nodes) {
     const auto host = std::ranges::find(hosts, node.name, &Host::name);
-    if (host == hosts.end()) continue;
-    text += (host->is_here ? address_here(hosts) : host->address()) + ",";
+    const bool is_known = host != hosts.end() && !host->is_here;
+    places.addresses.push_back(is_known ? host->address() : address_here(hosts));
   }
-  ::setenv(kPlacesVariable, (text + ":" + tools::current_directory()).c_str(), 1);
-}
-
-base::Status receive_places(Places& places) {
-  const char* const given = std::getenv(kPlacesVariable);
-  const std::string text = given != nullptr ? given : "";
-  ::unsetenv(kPlacesVariable);
-  const std::size_t end = text.find(",:/");
-  if (end == text.npos)
-    return base::fail(MPI_ERR_ARG, "{} does not say where the job's hosts are", kPlacesVariable);
-  places.start = text.substr(end + 2);
-  for (std::size_t from = 0; from <= end;) {
-    const std::size_t comma = text.find(',', from);
-    places.addresses.push_back(text.substr(from, comma - from));
-    from = comma + 1;
-  }
-  return {};
+  return places;
 }
 
 std::string own_address(const pmi::Job& job, const Places& places) {

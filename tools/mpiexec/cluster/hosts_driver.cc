@@ -1,0 +1,448 @@
+#include "cluster/hosts_driver.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <deque>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "cluster/control_server.h"
+#include "cluster/ending.h"
+#include "cluster/host_line.h"
+#include "cluster/hosts_input.h"
+#include "cluster/hosts_output.h"
+#include "cluster/start_message.h"
+#include "command/exit_codes.h"
+#include "common/poll_set.h"
+#include "diag/report.h"
+#include "gdb/gdb_hosts.h"
+#include "job/end_requests.h"
+#include "job/signal_line.h"
+#include "job/supervisor.h"
+#include "output/flush.h"
+#include "output/output_buffer.h"
+
+namespace clump::mpiexec {
+
+namespace {
+
+constexpr int kHandled[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
+constexpr std::chrono::milliseconds kEndOfLaunchers{1000};  ///< until they have ended when their streams have
+constexpr std::chrono::milliseconds kLook{500};             ///< so often, whether hosts are silent
+constexpr std::pair<Channel, int> kOutputs[] = {{Channel::kOutput, STDOUT_FILENO}, {Channel::kErrors, STDERR_FILENO}};
+
+class HostsDriver {
+ public:
+  explicit HostsDriver(const Launch& launch)
+      : launch_(launch),
+        control_(launch.job, launch.command.hang_after_seconds,
+                 [this](std::size_t host, const std::string& message) { lines_[host].send(message); }),
+        ending_(launch.command.timeout_seconds),
+        input_(launch.job),
+        output_(launch.job.nodes.size(), launch.command.collapse ? launch.job.ranks() : 0) {
+    for (std::size_t host = 0; host < launch.job.nodes.size(); ++host)
+      lines_.emplace_back(static_cast<std::uint32_t>(host), launch.job.nodes[host].name, launch.are_here[host]);
+    is_over_.resize(lines_.size());
+    if (launch.command.timeout_seconds > 0)
+      timeout_at_ = Ending::Clock::now() + std::chrono::seconds(launch.command.timeout_seconds);
+  }
+
+  base::Status start();
+  int finish();
+
+ private:
+  bool is_over() const { return over_ == lines_.size(); }
+  const std::string& name(std::size_t host) const { return launch_.job.nodes[host].name; }
+  void wait_once();
+  void wait_for_launchers();
+  int milliseconds_left() const;
+  void read_events();
+  void transfer(std::size_t host);
+  void admit(std::size_t host);
+  base::Status open_channels(std::size_t host);
+  void look_at_end(std::size_t host);
+  void end(std::size_t host);
+  void lose(std::size_t host);
+  void give_up();
+  void pass_on_output();
+  void look_at_output();
+  void note_progress();
+  void look_after_gdb();
+
+  void read_signals();
+  void end_job(int why);
+  void take_steps();
+  void fail();
+  void tell_of_timeout();
+  /// The ranks of all hosts have ended, and so it is told.
+  bool have_all_told() const;
+  bool proxy_has_told() const { return control_.tells_itself() && control_.code(0); }
+  int report() const;
+  int report_ending() const;
+  int flush_output(int code);
+
+  const Launch& launch_;
+  std::deque<HostLine> lines_;  ///< by host
+  std::vector<bool> is_over_;   ///< by host: nothing more comes from it
+  std::size_t over_ = 0;        ///< so many are
+  ControlServer control_;
+  Ending ending_;
+  HostsInput input_;
+  HostsOutput output_;
+  std::optional<GdbHosts> gdb_;
+  Supervisor supervisor_;
+  SignalLine signals_;
+  EndRequests requests_;
+  std::optional<Ending::Clock::time_point> timeout_at_;
+  std::string job_;    ///< encoded
+  std::string where_;  ///< the ranks were, before they were told to end
+  bool is_stuck_ = false, has_failed_ = false, has_lost_ = false, has_told_ = false, is_output_lost_ = false;
+  bool has_given_up_ = false;
+  std::size_t kept_ = 0;  ///< bytes of output, at the last look
+  Ending::Clock::time_point silent_since_ = Ending::Clock::now();
+};
+
+base::Status HostsDriver::start() {
+  signals_.begin(kHandled);
+  block_signals_of_writes();
+  if (launch_.command.gdb) CLUMP_TRY(gdb_.emplace(lines_.size(), launch_.command.gdb_commands).open());
+  if (launch_.records.are_wanted()) CLUMP_TRY(launch_.records.collect());
+  job_ = pmi::encode(launch_.job);
+  std::vector<std::string> environment;
+  for (const char* const* entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
+  std::vector<Process> launchers;
+  for (std::size_t host = 0; host < lines_.size(); ++host) {
+    const bool is_here = launch_.are_here[host];
+    std::vector<std::string> words = launch_.launcher.words(name(host), is_here, static_cast<int>(host));
+    Process& process = launchers.emplace_back();
+    process.program = words.front();
+    process.arguments = std::move(words);
+    process.environment = environment;
+    process.grace = kEndOfLaunchers;
+    process.own_group = is_here;
+    process.ignores_signals = !is_here;
+    CLUMP_TRY(lines_[host].prepare(process));
+  }
+  for (const HostLine& line : lines_) line.add_own_to(launchers.front().of_mpiexec);
+  const base::Status started = supervisor_.start(launchers);
+  for (const Process& process : launchers)
+    for (const int given : {process.in, process.out, process.err}) ::close(given);
+  return started;
+}
+
+int HostsDriver::finish() {
+  while (!is_over()) wait_once();
+  wait_for_launchers();
+  supervisor_.stop();
+  if (gdb_) gdb_->end();
+  output_.show_all();
+  int code = report();
+  if (launch_.records.are_wanted() && !launch_.records.finish_collecting(launch_.job, code) && code == 0)
+    code = kExitOutput;
+  return flush_output(code);
+}
+
+/// ssh may leave its connection behind for the next job, if it can end by itself.
+void HostsDriver::wait_for_launchers() {
+  const auto end = Ending::Clock::now() + kEndOfLaunchers;
+  while (!has_given_up_ && !std::ranges::all_of(lines_, &HostLine::has_launcher_ended)) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Ending::Clock::now());
+    tools::PollSet mine;
+    mine.add(supervisor_.descriptor());
+    if (left.count() <= 0 || !mine.wait(static_cast<int>(left.count()))) return;
+    read_events();
+  }
+}
+
+void HostsDriver::wait_once() {
+  tools::PollSet all;
+  for (const int one : {signals_.descriptor(), supervisor_.descriptor()}) all.add(one);
+  for (std::size_t host = 0; host < lines_.size(); ++host)
+    if (!is_over_[host]) lines_[host].add_to(all);
+  for (const OutputBuffer* const buffer : output_buffers()) buffer->add_to(all);
+  if (gdb_) gdb_->add_to(all);
+  all.wait(milliseconds_left());
+  read_signals();
+  read_events();
+  for (std::size_t host = 0; host < lines_.size(); ++host)
+    if (!is_over_[host]) transfer(host);
+  pass_on_output();
+  if (ending_.has_begun() || has_failed_ || over_ > 0) control_.note_end();
+  is_stuck_ = control_.poll() || is_stuck_;
+  for (std::size_t host = 0; host < lines_.size(); ++host)
+    if (!is_over_[host]) look_at_end(host);
+  if (ending_.is_timeout()) end_job(SIGALRM);
+  take_steps();
+  if (gdb_) look_after_gdb();
+}
+
+int HostsDriver::milliseconds_left() const {
+  using std::chrono::milliseconds;
+  milliseconds most = kLook;
+  for (const auto& alarm : {control_.alarm(), ending_.alarm(), output_.next()})
+    if (alarm)
+      most = std::clamp(std::chrono::ceil<milliseconds>(*alarm - Ending::Clock::now()), milliseconds{0}, most);
+  if (signals_.descriptor() < 0) most = std::min(most, SignalLine::kPause);
+  return static_cast<int>(most.count());
+}
+
+void HostsDriver::read_events() {
+  Event event;
+  bool supervisor_gone = false;
+  while (supervisor_.next(event, supervisor_gone)) {
+    HostLine& line = lines_[static_cast<std::size_t>(event.index)];
+    if (event.kind == Event::Kind::kEnded) line.note_launcher_end(event.value);
+    if (event.kind == Event::Kind::kCannotStart) line.note_launcher_end(-1, event.value);
+  }
+  if (!supervisor_gone) return;
+  output_.show("mpiexec: the process that keeps the job together was killed\n");
+  has_lost_ = true;
+  give_up();
+}
+
+void HostsDriver::transfer(std::size_t host) {
+  HostLine& line = lines_[host];
+  line.transfer([&](std::string_view message) { (void)control_.take(host, std::string(message)); });
+  if (line.take_greeting()) admit(host);
+  if (const std::string words = line.take_words(); !words.empty()) output_.show(words);
+}
+
+void HostsDriver::admit(std::size_t host) {
+  if (has_failed_) return end(host);
+  const FrameStream& stream = lines_[host].stream();
+  if (stream.version() != CLUMP_VERSION) {
+    control_.add_trouble(host, fmt::format("Clump {} here, {} there ({}): install the same version on every host",
+                                        CLUMP_VERSION, stream.version(), stream.path()));
+    return end(host);
+  }
+  if (const base::Status opened = open_channels(host); !opened.ok()) {
+    control_.add_trouble(host, base::message_of(opened.code()));
+    return end(host);
+  }
+  control_.admit(host, encode({static_cast<int>(host), launch_.words, launch_.places, {}}, job_));
+}
+
+base::Status HostsDriver::open_channels(std::size_t host) {
+  Channels& channels = lines_[host].channels();
+  int end = -1;
+  if (HostsInput::is_read_by(launch_.job, static_cast<int>(host))) {
+    CLUMP_TRY(channels.open(Channel::kInput, end));
+    input_.admit(end);
+  }
+  if (launch_.records.are_wanted()) {
+    CLUMP_TRY(channels.open(Channel::kRecords, end));
+    launch_.records.admit(host, end);
+  }
+  if (gdb_) {
+    CLUMP_TRY(channels.open(Channel::kGdb, end));
+    gdb_->admit(host, end);
+  }
+  return {};
+}
+
+void HostsDriver::look_at_end(std::size_t host) {
+  HostLine& line = lines_[host];
+  if (control_.code(host).value_or(0) != 0) fail();
+  if (control_.code(host) && line.is_complete()) {
+    if (const std::string words = line.take_words(true); !words.empty()) output_.show(words);
+    return end(host);
+  }
+  if (line.is_lost()) lose(host);
+}
+
+void HostsDriver::end(std::size_t host) {
+  if (is_over_[host]) return;
+  is_over_[host] = true;
+  ++over_;
+  for (const auto& [channel, target] : kOutputs) {
+    output_.add(host, target, lines_[host].channels().waiting(channel));
+    output_.end(host, target);
+  }
+  control_.lose(host);
+  lines_[host].close();
+  if (control_.troubles().any()) fail();
+}
+
+/// Why is told, unless it follows from what has been told.
+void HostsDriver::lose(std::size_t host) {
+  const HostLine& line = lines_[host];
+  if (!has_given_up_ && !control_.code(host)) {
+    const std::string why = line.why_lost(launch_.launcher.name());
+    if (line.is_there())
+      output_.show(fmt::format("mpiexec: lost {}: {}\n", name(host), why));
+    else
+      control_.add_trouble(host, why);
+  }
+  if (control_.code(host) && !has_given_up_) is_output_lost_ = true;
+  has_lost_ = has_lost_ || !control_.code(host);
+  end(host);
+  fail();
+}
+
+/// Nothing more is waited for: streams that end end the ranks, too.
+void HostsDriver::give_up() {
+  has_given_up_ = true;
+  for (std::size_t host = 0; host < lines_.size(); ++host)
+    if (!is_over_[host]) lose(host);
+}
+
+/// The first time: the ranks of other hosts shall end, and hosts that have not come are not waited for.
+void HostsDriver::fail() {
+  if (ending_.has_begun() || std::exchange(has_failed_, true)) return;
+  if (!is_stuck_) control_.stop_ranks();
+  ending_.limit();
+}
+
+void HostsDriver::pass_on_output() {
+  for (OutputBuffer* const buffer : output_buffers()) buffer->write();
+  for (std::size_t host = 0; host < lines_.size(); ++host)
+    for (const auto& [channel, target] : kOutputs) {
+      Channels& channels = lines_[host].channels();
+      const std::string_view bytes = channels.waiting(channel);
+      if (bytes.empty() || output_.is_blocked(host, target)) continue;
+      output_.add(host, target, bytes);
+      channels.note_taken(channel, bytes.size());
+      silent_since_ = Ending::Clock::now();
+    }
+  output_.show_due();
+  note_progress();
+  look_at_output();
+}
+
+void HostsDriver::note_progress() {
+  std::size_t kept = 0;
+  for (const OutputBuffer* const buffer : output_buffers()) kept += buffer->kept();
+  if (std::exchange(kept_, kept) != kept || !ending_.has_begun() || !have_all_told())
+    silent_since_ = Ending::Clock::now();
+}
+
+/// A closed pipe ends the job.
+void HostsDriver::look_at_output() {
+  const WriteFailure* const failed = write_failure();
+  if (failed == nullptr || std::exchange(is_output_lost_, true)) return;
+  output_.show(fmt::format("mpiexec: cannot write its output: {}: what could not be written is lost\n",
+                           std::strerror(failed->error)));
+  if (failed->error == EPIPE) end_job(SIGPIPE);
+}
+
+void HostsDriver::look_after_gdb() {
+  const base::Status started = gdb_->poll();
+  if (started.ok()) return;
+  output_.show(fmt::format("mpiexec: {}\n", base::message_of(started.code())));
+  ending_.begin(SIGTERM, {});
+}
+
+void HostsDriver::read_signals() {
+  siginfo_t info;
+  while (signals_.next(info)) {
+    const int number = info.si_signo;
+    const bool typed = info.si_code > 0;
+    if (typed && gdb_ && gdb_->is_running() && number != SIGHUP) continue;  // gdb's
+    if (number == SIGQUIT) {
+      control_.ask();
+    } else if (EndRequests::ends_job(number)) {
+      if (requests_.take(number, typed, Ending::Clock::now()) != EndRequests::Kind::kSame) end_job(number);
+    } else {
+      control_.pass_on(number);
+    }
+    if (number != SIGTSTP) continue;
+    for (HostLine& line : lines_) line.pause();
+    ::raise(SIGSTOP);
+  }
+}
+
+/// `why`: a signal, SIGALRM for --timeout, or SIGPIPE if what reads the output has gone.
+void HostsDriver::end_job(int why) {
+  const bool can_be_told = !gdb_ && control_.is_complete();
+  const bool asks = can_be_told && !control_.tells_itself() && (why == SIGTERM || why == SIGALRM);
+  if (asks && !ending_.has_begun()) control_.ask_before_end();
+  ending_.begin(why, {.can_be_told = can_be_told, .are_asked = asks});
+}
+
+void HostsDriver::take_steps() {
+  const bool is_silent = Ending::Clock::now() - silent_since_ >= kSilence;
+  if (ending_.has_begun() && have_all_told() && is_silent) return give_up();
+  if (ending_.has_begun() && control_.has_answered()) ending_.note_answer();
+  switch (ending_.next()) {
+    case Ending::Step::kNothing:
+      return;
+    case Ending::Step::kTell:
+      where_ = control_.answer();
+      if (ending_.why() == SIGALRM && !control_.tells_itself()) tell_of_timeout();
+      return control_.end_ranks(ending_.why());
+    case Ending::Step::kTerminate:
+      if (ending_.why() == SIGALRM && !proxy_has_told()) tell_of_timeout();
+      if (!have_all_told()) give_up();
+      return;
+    case Ending::Step::kKill:
+      return give_up();
+  }
+}
+
+bool HostsDriver::have_all_told() const {
+  for (std::size_t host = 0; host < lines_.size(); ++host)
+    if (!is_over_[host] && !control_.code(host)) return false;
+  return true;
+}
+
+/// Once; of a host whose proxy has not come, nothing more is known.
+void HostsDriver::tell_of_timeout() {
+  if (std::exchange(has_told_, true)) return;
+  output_.show(fmt::format("mpiexec: the job has not ended within {} s (--timeout): ending it{}{}\n",
+                           launch_.command.timeout_seconds, where_.empty() ? "" : "; where the ranks were:\n", where_));
+}
+
+int HostsDriver::report() const {
+  const Troubles& troubles = control_.troubles();
+  if (is_stuck_) return 1;  // which was said
+  if (write_failure() != nullptr && write_failure()->error == EPIPE) return 128 + SIGPIPE;
+  if (ending_.has_begun()) return report_ending();
+  if (troubles.any()) {
+    write_error(troubles.text());
+    return troubles.code();
+  }
+  if (control_.first_code() != 0) return control_.first_code();
+  if (has_lost_ || is_output_lost_) return kExitOutput;
+  return gdb_ ? gdb_->code() : 0;
+}
+
+/// By the time it is ended from outside, ranks that handle the signal may have come to a good end.
+int HostsDriver::report_ending() const {
+  if (ending_.why() == SIGALRM) return kExitTimeout;
+  if (!has_lost_ && control_.first_code() == 0) return 0;
+  if (ending_.why() != SIGTERM || !proxy_has_told())
+    write_error(fmt::format("mpiexec: the job was ended by {}{}{}\n", diag::signal_name(ending_.why()),
+                            where_.empty() ? "" : "; where the ranks were:\n", where_));
+  return control_.first_code() != 0 ? control_.first_code() : 128 + ending_.why();
+}
+
+/// Waits for slow readers. Returns the exit code, which was `code` before.
+int HostsDriver::flush_output(int code) {
+  const std::vector<OutputBuffer*> buffers = output_buffers();
+  const FlushEnd end = flush(buffers, signals_, requests_, {.until = timeout_at_, .is_ended = ending_.has_begun()});
+  const std::size_t lost = discard(buffers);
+  if (lost > 0)
+    write_error(fmt::format("mpiexec: {} bytes of output are lost: what reads it has stopped reading\n", lost));
+  look_at_output();
+  if (code != 0 || (lost == 0 && write_failure() == nullptr)) return code;
+  if (write_failure() != nullptr && write_failure()->error == EPIPE) return 128 + SIGPIPE;
+  if (end == FlushEnd::kTimeout) return kExitTimeout;
+  return lost > 0 && requests_.signal() != 0 ? 128 + requests_.signal() : kExitOutput;
+}
+
+}  // namespace
+
+base::Status run_hosts(const Launch& launch, int& code) {
+  HostsDriver driver(launch);
+  CLUMP_TRY(driver.start());
+  code = driver.finish();
+  return {};
+}
+
+}  // namespace clump::mpiexec
