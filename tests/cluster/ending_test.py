@@ -1,5 +1,5 @@
-"""How jobs on several hosts are ended from outside, by a signal or by --timeout, whatever ssh, prterun and the hosts do at that time; and
-what they do with a large environment, or that of another job."""
+"""How jobs on several hosts are ended from outside, by a signal or by --timeout, whatever ssh and the hosts do at that time; and what
+they do with a large environment, or that of another job."""
 
 import os
 import pathlib
@@ -11,7 +11,7 @@ import unittest
 
 import cluster
 from agents import Agent
-from cluster import CLUSTER, LIMIT, PRTERUN, mpiexec, name_of, on, processes, send, tool
+from cluster import LIMIT, mpiexec, name_of, on, processes, send, tool
 
 setUpModule = cluster.skip_without_hosts
 
@@ -70,9 +70,7 @@ class Ending(cluster.Case):
     def test_ssh_talks(self):
         job = self.begin(Agent(self, h1="talks").mpiexec("--host", "h0,h1,h2", "-n", 3, "hostname"))
         out, errors = tool.end_of(job)
-        self.assertEqual((job.returncode, errors), (0, "Welcome to h1\n"))
-        self.assertNotIn("Welcome", out)
-        self.assertLessEqual({"h0", "h1", "h2"}, set(out.split()))
+        self.assertEqual((job.returncode, errors, sorted(out.split())), (0, "", ["h0", "h1", "h2"]))
 
     def test_from_the_first_moment_on(self):
         for delay in 0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5:
@@ -184,20 +182,6 @@ class Environment(cluster.Case):
         job = subprocess.run(on("h0", "env", *left, tool.BIN / "mpiexec", "--host", "h0,h1", "-n", 2, "hostname"), capture_output=True, text=True,
                              stdin=subprocess.DEVNULL, timeout=240, check=False)
         self.assertEqual((job.returncode, sorted(job.stdout.split()), job.stderr), (0, ["h0", "h1"], ""))
-
-    def test_a_setting_that_prterun_cannot_follow(self):
-        job = subprocess.run(on("h0", "env", "PRTE_MCA_plm=slurm", tool.BIN / "mpiexec", "--host", "h0,h1", "-n", 2, "hostname"),
-                             capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=240, check=False)
-        self.assertNotEqual(job.returncode, 0)
-        self.assertRegex(job.stderr, r"mpiexec: prterun was given .*PRTE_MCA_plm=slurm.* by the environment")
-
-    def test_a_job_inside_another_one(self):
-        prefix = str(pathlib.Path(PRTERUN).resolve().parent.parent)
-        outer = on("h0", "env", f"PRTE_PREFIX={prefix}", f"PMIX_PREFIX={prefix}", PRTERUN, "--allow-run-as-root", "--prefix", prefix, "-x",
-                   "PMIX_PREFIX", "-x", "CLUMP_PRTERUN", "-x", "PRTE_MCA_plm_ssh_agent", "--host", "h1", "-n", 1)
-        job = subprocess.run([*outer, str(tool.BIN / "mpiexec"), "--host", "h1,h2", "-n", "2", "hostname"], capture_output=True, text=True,
-                             stdin=subprocess.DEVNULL, timeout=240, check=False)
-        self.assertEqual((job.returncode, sorted(job.stdout.split())), (0, ["h1", "h2"]), job)
 
 
 if __name__ == "__main__":

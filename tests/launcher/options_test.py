@@ -90,9 +90,9 @@ class Options(tool.Case):
         result = tool.run("--host", "localhost:1", "-n", "3", tool.program("show"))
         self.assertEqual((result.code, len(result.out.splitlines())), (0, 3), result)
 
-    def test_other_hosts_need_prterun(self):
-        result = tool.run("--host", "elsewhere", "true", env={"PATH": "/usr/bin:/bin", "CLUMP_PRTERUN": "/nonexistent"})
-        self.assert_says(result, 126, "CLUMP_PRTERUN=/nonexistent")
+    def test_other_hosts_need_ssh(self):
+        result = tool.run("--host", "elsewhere", "true", env={"PATH": "/usr/bin:/bin", "PRTE_MCA_plm_ssh_agent": "/nonexistent"})
+        self.assert_says(result, 126, "other hosts are reached by '/nonexistent'")
 
     def test_options_that_ask_for_what_happens_anyway(self):
         result = tool.run("--allow-run-as-root", "--oversubscribe", "-n", "40", "true")

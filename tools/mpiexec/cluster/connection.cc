@@ -42,7 +42,8 @@ void Connection::send(std::string_view message) {
 void Connection::flush() {
   const ssize_t sent = ::send(socket_, out_.data(), out_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   if (sent > 0) out_.erase(0, static_cast<std::size_t>(sent));
-  if (sent < 0 && errno != EAGAIN && errno != EINTR) close();
+  // What the other side has written before it has gone can still be read: transfer() finds its end.
+  if (sent < 0 && errno != EAGAIN && errno != EINTR) out_.clear();
 }
 
 void Connection::transfer() {

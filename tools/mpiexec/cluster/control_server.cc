@@ -62,7 +62,7 @@ bool ControlServer::take(std::size_t host, const std::string& bytes) {
 void ControlServer::note_code(std::size_t host, int code) {
   if (hosts_[host].code) return;
   hosts_[host].code = code;
-  if (first_code_ == 0) first_code_ = code;
+  note_failure(code);
 }
 
 void ControlServer::tell(std::size_t host, const std::string& message) {

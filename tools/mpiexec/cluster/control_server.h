@@ -61,8 +61,11 @@ class ControlServer {
 
   /// The exit code of the host's proxy, when its ranks have ended.
   std::optional<int> code(std::size_t host) const { return hosts_[host].code; }
-  /// Of the first host that has told one other than 0; 0: none has.
+  /// Of the first host that has told one other than 0, or of what mpiexec has found itself; 0: none has.
   int first_code() const { return first_code_; }
+  void note_failure(int code) {
+    if (first_code_ == 0) first_code_ = code;
+  }
   /// What kept ranks from running.
   const Troubles& troubles() const { return troubles_; }
   void add_trouble(std::size_t host, const std::string& what) {

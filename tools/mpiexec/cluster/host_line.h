@@ -24,8 +24,8 @@ class HostLine {
  public:
   using Clock = std::chrono::steady_clock;
   /// A host that says nothing for so long is lost, with its network or by itself. Its proxy says every second
-  /// that it is there.
-  static constexpr std::chrono::seconds kPatience{10};
+  /// that it is there. Shorter than the time after which ranks give each other up.
+  static constexpr std::chrono::seconds kPatience{6};
 
   HostLine(std::uint32_t number, std::string name, bool is_here)
       : number_(number), name_(std::move(name)), is_here_(is_here), channels_(number, stream_) {}

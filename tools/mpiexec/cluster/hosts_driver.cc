@@ -281,6 +281,7 @@ void HostsDriver::lose(std::size_t host) {
   }
   if (control_.code(host) && !has_given_up_) is_output_lost_ = true;
   has_lost_ = has_lost_ || !control_.code(host);
+  if (!ending_.has_begun()) control_.note_failure(kExitOutput);
   end(host);
   fail();
 }
@@ -408,7 +409,7 @@ int HostsDriver::report() const {
     return troubles.code();
   }
   if (control_.first_code() != 0) return control_.first_code();
-  if (has_lost_ || is_output_lost_) return kExitOutput;
+  if (is_output_lost_) return kExitOutput;
   return gdb_ ? gdb_->code() : 0;
 }
 
