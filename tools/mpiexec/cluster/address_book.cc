@@ -22,14 +22,17 @@ std::optional<AddressBook::Answer> AddressBook::take(std::size_t host, const Con
   }
   if (reply.number >= entries_.size()) return {};
   Entry& entry = entries_[reply.number];
-  const bool is_its_own = static_cast<std::size_t>(job_.node_of(job_.first_rank(job_.processes[reply.number]))) == host;
+  const bool is_its_own =
+      static_cast<std::size_t>(job_.node_of(job_.first_rank(job_.processes[reply.number]))) == host;
   switch (reply.kind) {
     case ControlReply::Kind::kAddress:
       if (!is_its_own || entry.address) return {};
       entry.address = reply.bytes;
-      return Answer{{ControlMessage::Kind::kAddress, reply.number, reply.bytes}, std::exchange(entry.wanted_by, {})};
+      return Answer{{ControlMessage::Kind::kAddress, reply.number, reply.bytes},
+                    std::exchange(entry.wanted_by, {})};
     case ControlReply::Kind::kWanted:
-      if (entry.address) return Answer{{ControlMessage::Kind::kAddress, reply.number, *entry.address}, {host}};
+      if (entry.address)
+        return Answer{{ControlMessage::Kind::kAddress, reply.number, *entry.address}, {host}};
       entry.wanted_by.push_back(host);
       return {};
     case ControlReply::Kind::kAbsent:

@@ -90,7 +90,8 @@ void Channels::note_taken(Channel channel, std::size_t bytes) {
   end.taken += bytes;
   if (end.taken < kWindow / 2 || end.ended_there) return;
   const auto credit = static_cast<std::uint32_t>(std::exchange(end.taken, 0));
-  stream_.send({host_, channel, Frame::Kind::kCredit, {reinterpret_cast<const char*>(&credit), sizeof credit}});
+  stream_.send(
+      {host_, channel, Frame::Kind::kCredit, {reinterpret_cast<const char*>(&credit), sizeof credit}});
 }
 
 bool Channels::read(Channel channel) {

@@ -56,9 +56,9 @@ class Channels {
  private:
   struct End {
     int descriptor = -1;
-    std::string came;               ///< and is not written to the descriptor yet
-    std::size_t taken = 0;          ///< by the descriptor; the sender has no credit for it yet
-    std::size_t credit = kWindow;   ///< so much may be sent
+    std::string came;              ///< and is not written to the descriptor yet
+    std::size_t taken = 0;         ///< by the descriptor; the sender has no credit for it yet
+    std::size_t credit = kWindow;  ///< so much may be sent
     bool ended_there = false, ended_here = false;
   };
   End& at(Channel channel) { return ends_[static_cast<std::size_t>(channel)]; }

@@ -11,7 +11,6 @@
 namespace clump::mpiexec {
 namespace {
 
-
 /// Both ends of a stream, with the channels of one host.
 class ChannelsTest : public testing::Test {
  protected:
@@ -151,7 +150,8 @@ TEST_F(ChannelsTest, TakesNoMoreThanTheWindow) {
   while (here_.take({7, Channel::kOutput, Frame::Kind::kData, block})) taken += block.size();
   EXPECT_EQ(taken, Channels::kWindow);
   const std::uint32_t credit = 1;
-  EXPECT_FALSE(here_.take({7, Channel::kErrors, Frame::Kind::kCredit, {reinterpret_cast<const char*>(&credit), 4}}));
+  EXPECT_FALSE(
+      here_.take({7, Channel::kErrors, Frame::Kind::kCredit, {reinterpret_cast<const char*>(&credit), 4}}));
   EXPECT_FALSE(here_.take({7, Channel::kErrors, Frame::Kind::kCredit, "x"}));
   EXPECT_FALSE(here_.take({8, Channel::kErrors, Frame::Kind::kData, "of another host"}));
   EXPECT_TRUE(here_.take({7, Channel::kErrors, Frame::Kind::kClose, ""}));

@@ -124,7 +124,8 @@ void ControlServer::pass_on(int signal) {
 std::string ControlServer::unconnected() const {
   std::string names;
   for (std::size_t host = 0; host < hosts_.size(); ++host)
-    if (!hosts_[host].is_there && !hosts_[host].code) names += (names.empty() ? "" : " or ") + job_.nodes[host].name;
+    if (!hosts_[host].is_there && !hosts_[host].code)
+      names += (names.empty() ? "" : " or ") + job_.nodes[host].name;
   return names;
 }
 

@@ -21,7 +21,8 @@ namespace clump::mpiexec {
 class ControlServer {
  public:
   /// `send` sends a message to the proxy of a host, if it is there.
-  ControlServer(const pmi::Job& job, int hang_after, std::function<void(std::size_t, const std::string&)> send)
+  ControlServer(const pmi::Job& job, int hang_after,
+                std::function<void(std::size_t, const std::string&)> send)
       : job_(job),
         hang_after_(hang_after),
         send_(std::move(send)),

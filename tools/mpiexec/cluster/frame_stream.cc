@@ -24,13 +24,14 @@ static_assert(sizeof(Header) == 12);
 /// Behind each frame: launchers that pass on whole lines pass on whole frames.
 constexpr char kEndOfFrame = '\n';
 constexpr std::string_view kGreeting = "\nclump-proxy ";
-constexpr std::size_t kMostNoise = 16 << 10;       ///< is kept
-constexpr std::size_t kMostInATurn = 1 << 20;      ///< bytes that are read: other work waits
-constexpr std::uint32_t kMostControl = 1U << 30;   ///< the plan has the environment of all ranks
+constexpr std::size_t kMostNoise = 16 << 10;      ///< is kept
+constexpr std::size_t kMostInATurn = 1 << 20;     ///< bytes that are read: other work waits
+constexpr std::uint32_t kMostControl = 1U << 30;  ///< the plan has the environment of all ranks
 constexpr std::uint32_t kMostData = 1U << 20;
 
 bool makes_sense(const Header& header) {
-  return static_cast<int>(header.channel) < kChannels && header.kind <= Frame::Kind::kPause && header.unused == 0 &&
+  return static_cast<int>(header.channel) < kChannels && header.kind <= Frame::Kind::kPause &&
+         header.unused == 0 &&
          header.bytes <= (header.channel == Channel::kControl ? kMostControl : kMostData);
 }
 
@@ -58,9 +59,10 @@ void FrameStream::greet(std::string_view version, std::string_view path) {
 
 void FrameStream::send(const Frame& frame) {
   if (has_ended()) return;
-  const Header header{frame.host, frame.channel, frame.kind, 0, static_cast<std::uint32_t>(frame.bytes.size())};
-  const bool keeps_order =
-      frame.channel != Channel::kControl && (frame.kind == Frame::Kind::kData || frame.kind == Frame::Kind::kClose);
+  const Header header{frame.host, frame.channel, frame.kind, 0,
+                      static_cast<std::uint32_t>(frame.bytes.size())};
+  const bool keeps_order = frame.channel != Channel::kControl &&
+                           (frame.kind == Frame::Kind::kData || frame.kind == Frame::Kind::kClose);
   std::string& text = keeps_order ? data_.emplace_back() : urgent_;
   text.append(reinterpret_cast<const char*>(&header), sizeof header);
   text.append(frame.bytes);
@@ -155,8 +157,8 @@ bool FrameStream::receive(Frame& frame) {
   const std::size_t left = came_.size() - at_;
   if (left < sizeof header) return false;
   std::memcpy(&header, came_.data() + at_, sizeof header);
-  is_damaged_ = !makes_sense(header) ||
-                (left > sizeof header + header.bytes && came_[at_ + sizeof header + header.bytes] != kEndOfFrame);
+  is_damaged_ = !makes_sense(header) || (left > sizeof header + header.bytes &&
+                                         came_[at_ + sizeof header + header.bytes] != kEndOfFrame);
   if (is_damaged_) close();
   if (is_damaged_ || left <= sizeof header + header.bytes) return false;
   frame = {header.host, header.channel, header.kind,

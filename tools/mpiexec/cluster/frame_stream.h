@@ -95,11 +95,11 @@ class FrameStream {
   int in_ = -1, out_descriptor_ = -1;
   bool is_greeted_ = true, is_damaged_ = false;
   std::string version_, path_, noise_;
-  std::string came_;           ///< and is not taken yet, from at_ on
+  std::string came_;  ///< and is not taken yet, from at_ on
   std::size_t at_ = 0;
-  std::string out_;            ///< is being written: so much of it is
+  std::string out_;  ///< is being written: so much of it is
   std::size_t written_ = 0;
-  std::string urgent_;         ///< whole frames
+  std::string urgent_;            ///< whole frames
   std::deque<std::string> data_;  ///< the same, one each
 };
 

@@ -9,7 +9,6 @@
 namespace clump::mpiexec {
 namespace {
 
-
 /// A stream, and what a test has at its other end.
 class FrameStreamTest : public testing::Test {
  protected:

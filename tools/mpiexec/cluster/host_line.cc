@@ -12,18 +12,18 @@
 #include <vector>
 
 #include "base/why_refused.h"
-#include "cluster/launcher.h"
 #include "common/reach.h"
+#include "common/remote_shell.h"
 #include "diag/report.h"
 
 namespace clump::mpiexec {
 
 namespace {
 
-constexpr std::size_t kMostKept = 16 << 10;                ///< bytes of what a launcher says: the end
-constexpr std::size_t kMostShown = 600;                    ///< the same, in a report
-constexpr std::chrono::milliseconds kSoon{1000};           ///< so long may a launcher take to fail
-constexpr std::chrono::milliseconds kRestOfStream{500};    ///< what is in its pipe has come by then
+constexpr std::size_t kMostKept = 16 << 10;              ///< bytes of what a launcher says: the end
+constexpr std::size_t kMostShown = 600;                  ///< the same, in a report
+constexpr std::chrono::milliseconds kSoon{1000};         ///< so long may a launcher take to fail
+constexpr std::chrono::milliseconds kRestOfStream{500};  ///< what is in its pipe has come by then
 
 /// As one line.
 std::string last_lines(std::string_view text) {
@@ -133,7 +133,8 @@ void HostLine::read_words() {
 
 std::string HostLine::take_words(bool all) {
   const bool has_just_come = is_there_ && next_ping_ == Clock::time_point{};
-  const bool is_due = shown_ < words_.size() && (all || has_just_come || Clock::now() - words_since_ >= kSoon);
+  const bool is_due =
+      shown_ < words_.size() && (all || has_just_come || Clock::now() - words_since_ >= kSoon);
   if (!is_due) return {};
   return words_.substr(std::exchange(shown_, words_.size()));
 }
@@ -153,17 +154,17 @@ bool HostLine::is_lost() {
 std::string HostLine::why_lost(const std::string& launcher) const {
   const std::string said = last_lines(words_.empty() ? stream_.noise() : words_);
   const std::string& name = is_here_ ? "its proxy" : launcher;
-  if (cannot_start_ != 0) return fmt::format("cannot start {}: {}", name, base::why_refused("fork", cannot_start_));
+  if (cannot_start_ != 0)
+    return fmt::format("cannot start {}: {}", name, base::why_refused("fork", cannot_start_));
   if (is_silent_)
-    return fmt::format("nothing has come from it for {} s: the host or its network is gone", kPatience.count());
+    return fmt::format("nothing has come from it for {} s: the host or its network is gone",
+                       kPatience.count());
   if (breaks_rules_ || stream_.is_damaged()) return "what has come from it is no message of its proxy";
   if (!launcher_status_) return fmt::format("the connection has ended: {}", said);
   if (is_there_) return fmt::format("{} {}: {}", name, end_of(*launcher_status_), said);
   const int code = WIFEXITED(*launcher_status_) ? WEXITSTATUS(*launcher_status_) : 0;
   if (code == 0 || is_here_) return fmt::format("{} {}: {}", name, end_of(*launcher_status_), said);
-  if (code != kConnectionLost)
-    return fmt::format(
-        "Clump cannot be run there ({}): install it at the same path as here, or where PATH of that host leads", said);
+  if (code != tools::kConnectionLost) return tools::why_not_there(said);
   return fmt::format("{} does not reach it (exit code {}): {}{}", launcher, code, said,
                      tools::addresses_of(name_).empty() ? "; no address is known for it" : "");
 }

@@ -57,7 +57,9 @@ class HostLine {
   bool has_launcher_ended() const { return launcher_status_.has_value(); }
 
   /// The proxy has told how the ranks have ended, and has sent all that they have written.
-  bool is_complete() const { return channels_.has_ended(Channel::kOutput) && channels_.has_ended(Channel::kErrors); }
+  bool is_complete() const {
+    return channels_.has_ended(Channel::kOutput) && channels_.has_ended(Channel::kErrors);
+  }
   /// Nothing more will come, without is_complete() before. Why; `launcher` is its name.
   bool is_lost();
   std::string why_lost(const std::string& launcher) const;
@@ -74,9 +76,9 @@ class HostLine {
   FrameStream stream_;
   Channels channels_;
   bool is_there_ = false, is_silent_ = false, breaks_rules_ = false;
-  int errors_ = -1;                       ///< the launcher's stderr
-  std::string words_;                     ///< what has come of it
-  std::size_t shown_ = 0;                 ///< so much of it
+  int errors_ = -1;        ///< the launcher's stderr
+  std::string words_;      ///< what has come of it
+  std::size_t shown_ = 0;  ///< so much of it
   Clock::time_point words_since_{};
   std::optional<int> launcher_status_;
   int cannot_start_ = 0;

@@ -35,7 +35,8 @@ namespace {
 constexpr int kHandled[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
 constexpr std::chrono::milliseconds kEndOfLaunchers{1000};  ///< until they have ended when their streams have
 constexpr std::chrono::milliseconds kLook{500};             ///< so often, whether hosts are silent
-constexpr std::pair<Channel, int> kOutputs[] = {{Channel::kOutput, STDOUT_FILENO}, {Channel::kErrors, STDERR_FILENO}};
+constexpr std::pair<Channel, int> kOutputs[] = {{Channel::kOutput, STDOUT_FILENO},
+                                                {Channel::kErrors, STDERR_FILENO}};
 
 class HostsDriver {
  public:
@@ -47,7 +48,8 @@ class HostsDriver {
         input_(launch.job),
         output_(launch.job.nodes.size(), launch.command.collapse ? launch.job.ranks() : 0) {
     for (std::size_t host = 0; host < launch.job.nodes.size(); ++host)
-      lines_.emplace_back(static_cast<std::uint32_t>(host), launch.job.nodes[host].name, launch.are_here[host]);
+      lines_.emplace_back(static_cast<std::uint32_t>(host), launch.job.nodes[host].name,
+                          launch.are_here[host]);
     is_over_.resize(lines_.size());
     if (launch.command.timeout_seconds > 0)
       timeout_at_ = Ending::Clock::now() + std::chrono::seconds(launch.command.timeout_seconds);
@@ -187,7 +189,8 @@ int HostsDriver::milliseconds_left() const {
   milliseconds most = kLook;
   for (const auto& alarm : {control_.alarm(), ending_.alarm(), output_.next()})
     if (alarm)
-      most = std::clamp(std::chrono::ceil<milliseconds>(*alarm - Ending::Clock::now()), milliseconds{0}, most);
+      most =
+          std::clamp(std::chrono::ceil<milliseconds>(*alarm - Ending::Clock::now()), milliseconds{0}, most);
   if (signals_.descriptor() < 0) most = std::min(most, SignalLine::kPause);
   return static_cast<int>(most.count());
 }
@@ -217,8 +220,9 @@ void HostsDriver::admit(std::size_t host) {
   if (has_failed_) return end(host);
   const FrameStream& stream = lines_[host].stream();
   if (stream.version() != CLUMP_VERSION) {
-    control_.add_trouble(host, fmt::format("Clump {} here, {} there ({}): install the same version on every host",
-                                        CLUMP_VERSION, stream.version(), stream.path()));
+    control_.add_trouble(host,
+                         fmt::format("Clump {} here, {} there ({}): install the same version on every host",
+                                     CLUMP_VERSION, stream.version(), stream.path()));
     return end(host);
   }
   if (const base::Status opened = open_channels(host); !opened.ok()) {
@@ -396,7 +400,8 @@ bool HostsDriver::have_all_told() const {
 void HostsDriver::tell_of_timeout() {
   if (std::exchange(has_told_, true)) return;
   output_.show(fmt::format("mpiexec: the job has not ended within {} s (--timeout): ending it{}{}\n",
-                           launch_.command.timeout_seconds, where_.empty() ? "" : "; where the ranks were:\n", where_));
+                           launch_.command.timeout_seconds, where_.empty() ? "" : "; where the ranks were:\n",
+                           where_));
 }
 
 int HostsDriver::report() const {
@@ -426,10 +431,12 @@ int HostsDriver::report_ending() const {
 /// Waits for slow readers. Returns the exit code, which was `code` before.
 int HostsDriver::flush_output(int code) {
   const std::vector<OutputBuffer*> buffers = output_buffers();
-  const FlushEnd end = flush(buffers, signals_, requests_, {.until = timeout_at_, .is_ended = ending_.has_begun()});
+  const FlushEnd end =
+      flush(buffers, signals_, requests_, {.until = timeout_at_, .is_ended = ending_.has_begun()});
   const std::size_t lost = discard(buffers);
   if (lost > 0)
-    write_error(fmt::format("mpiexec: {} bytes of output are lost: what reads it has stopped reading\n", lost));
+    write_error(
+        fmt::format("mpiexec: {} bytes of output are lost: what reads it has stopped reading\n", lost));
   look_at_output();
   if (code != 0 || (lost == 0 && write_failure() == nullptr)) return code;
   if (write_failure() != nullptr && write_failure()->error == EPIPE) return 128 + SIGPIPE;

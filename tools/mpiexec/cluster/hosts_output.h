@@ -41,7 +41,9 @@ class HostsOutput {
     LineForwarder out, err;
     std::string beginning = {};  ///< of a line of stderr that may be a proxy's word
   };
-  LineForwarder& of(std::size_t host, int target) { return target == 1 ? hosts_[host].out : hosts_[host].err; }
+  LineForwarder& of(std::size_t host, int target) {
+    return target == 1 ? hosts_[host].out : hosts_[host].err;
+  }
   const LineForwarder& of(std::size_t host, int target) const {
     return target == 1 ? hosts_[host].out : hosts_[host].err;
   }

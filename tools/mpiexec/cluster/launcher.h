@@ -9,11 +9,6 @@
 
 namespace clump::mpiexec {
 
-/// The exit code of the command on the other host where Clump was not found there.
-inline constexpr int kClumpNotFound = 99;
-/// ssh's where it fails itself, or its connection is lost.
-inline constexpr int kConnectionLost = 255;
-
 class Launcher {
  public:
   /// Finds what reaches other hosts. Not needed where there are none.

@@ -21,18 +21,21 @@ void OtherHosts::send(ControlReply::Kind kind, int process, std::string bytes) {
 void OtherHosts::note_address(int process) {
   if (!job_->is_on_this_node(process)) return send(ControlReply::Kind::kWanted, process);
   const auto content = memory_->address(process).content();
-  send(ControlReply::Kind::kAddress, process, {reinterpret_cast<const char*>(content.data()), content.size()});
+  send(ControlReply::Kind::kAddress, process,
+       {reinterpret_cast<const char*>(content.data()), content.size()});
 }
 
 void OtherHosts::note_done(int process) {
   done_[static_cast<std::size_t>(process - job_->this_node().first)] = true;
-  if (!all_done_ && (all_done_ = std::ranges::all_of(done_, std::identity{}))) send(ControlReply::Kind::kDone, 0);
+  if (!all_done_ && (all_done_ = std::ranges::all_of(done_, std::identity{})))
+    send(ControlReply::Kind::kDone, 0);
 }
 
 void OtherHosts::note_absent(int process) { send(ControlReply::Kind::kAbsent, process); }
 
 void OtherHosts::take_address(const ControlMessage& message) {
-  if (message.number >= job_->processes.size() || job_->is_on_this_node(static_cast<int>(message.number))) return;
+  if (message.number >= job_->processes.size() || job_->is_on_this_node(static_cast<int>(message.number)))
+    return;
   pmi::Address& wanted = memory_->address(static_cast<int>(message.number));
   if (wanted.state == pmi::Address::kWanted)
     static_cast<void>(wanted.fill(pmi::Address::kKnown, std::as_bytes(std::span(message.bytes))));

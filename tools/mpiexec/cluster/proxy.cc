@@ -25,7 +25,8 @@ namespace {
 base::Status receive_start(Connection& mpiexec, StartMessage& start) {
   std::string bytes;
   while (!mpiexec.receive(bytes)) {
-    if (!mpiexec.is_open()) return base::fail(MPI_ERR_SPAWN, "mpiexec was gone before it sent what is to run");
+    if (!mpiexec.is_open())
+      return base::fail(MPI_ERR_SPAWN, "mpiexec was gone before it sent what is to run");
     tools::PollSet mine;
     mpiexec.add_to(mine);
     mine.wait(-1);
@@ -63,7 +64,8 @@ int run_part(ProxyRelay& relay) {
   if (const base::Status prepared = prepare(relay, link, command, plan, exit_code); !prepared.ok())
     return tell(ControlReply::Kind::kTrouble, exit_code, base::message_of(prepared.code()));
   if (command.map) fmt::print(stderr, "{}", map_text(plan));
-  if (plan.job.apps.front().program.empty()) return tell(ControlReply::Kind::kEnded, 0, {});  // it was for the map
+  if (plan.job.apps.front().program.empty())
+    return tell(ControlReply::Kind::kEnded, 0, {});  // it was for the map
   Records records;
   (void)records.prepare(command, plan.job);  // a proxy writes no files
   records.send_to(relay.end_of(Channel::kRecords));
@@ -75,8 +77,10 @@ int run_part(ProxyRelay& relay) {
 int run_proxy(const std::vector<std::string>& words) {
   const std::string number = words.size() == 2 ? words[1] : "";
   std::uint32_t host = 0;
-  if (std::from_chars(number.data(), number.data() + number.size(), host).ec != std::errc{} || ::isatty(STDIN_FILENO) != 0) {
-    fmt::print(stderr, "mpiexec: {} is how mpiexec starts itself on other hosts: it is not for users\n", kProxy);
+  if (std::from_chars(number.data(), number.data() + number.size(), host).ec != std::errc{} ||
+      ::isatty(STDIN_FILENO) != 0) {
+    fmt::print(stderr, "mpiexec: {} is how mpiexec starts itself on other hosts: it is not for users\n",
+               kProxy);
     return kExitUsage;
   }
   for (const int one : kOfTheJob) ::signal(one, SIG_DFL);  // a launcher may ignore them

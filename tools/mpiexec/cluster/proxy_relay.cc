@@ -20,7 +20,8 @@ namespace clump::mpiexec {
 namespace {
 
 base::Status refused(const char* call) {
-  return base::fail(MPI_ERR_SPAWN, "cannot take over standard input and output: {}", base::why_refused(call, errno));
+  return base::fail(MPI_ERR_SPAWN, "cannot take over standard input and output: {}",
+                    base::why_refused(call, errno));
 }
 
 }  // namespace
@@ -32,7 +33,8 @@ base::Status ProxyRelay::take_descriptors() {
   const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   ::dup2(nothing, STDIN_FILENO);
   ::close(nothing);
-  for (const auto& [channel, target] : {std::pair{Channel::kOutput, STDOUT_FILENO}, {Channel::kErrors, STDERR_FILENO}}) {
+  for (const auto& [channel, target] :
+       {std::pair{Channel::kOutput, STDOUT_FILENO}, {Channel::kErrors, STDERR_FILENO}}) {
     int pipe[2];
     if (::pipe2(pipe, O_CLOEXEC) != 0) return refused("pipe2");
     ::dup2(pipe[1], target);

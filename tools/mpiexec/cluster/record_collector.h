@@ -1,7 +1,7 @@
-// How records of other hosts come to mpiexec: over a channel of each host's stream (channels.h). mpiexec asks,
-// and a thread of the proxy answers: what time it is, before the job and after it, so that clocks can be
-// compared, and what the ranks have written down until now. If the ranks of one host have failed, all hosts
-// are asked at once: mpiexec is about to end them.
+// How records of other hosts come to mpiexec: over a channel of each host's stream (channels.h). mpiexec
+// asks, and a thread of the proxy answers: what time it is, before the job and after it, so that clocks can
+// be compared, and what the ranks have written down until now. If the ranks of one host have failed, all
+// hosts are asked at once: mpiexec is about to end them.
 #pragma once
 
 #include <atomic>

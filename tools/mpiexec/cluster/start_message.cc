@@ -24,7 +24,8 @@ base::Status decode(const std::string& bytes, StartMessage& message) {
   if (!in.finished()) return base::fail(MPI_ERR_SPAWN, "what mpiexec has sent to start with is damaged");
   CLUMP_TRY(pmi::decode(job, message.job));
   if (message.host < 0 || message.host >= static_cast<int>(message.job.nodes.size()))
-    return base::fail(MPI_ERR_SPAWN, "mpiexec has started host {} of {}", message.host, message.job.nodes.size());
+    return base::fail(MPI_ERR_SPAWN, "mpiexec has started host {} of {}", message.host,
+                      message.job.nodes.size());
   return {};
 }
 

@@ -158,7 +158,8 @@ base::Status Run::direct_input(int number, Process& process) {
 
 void Run::wait_once() {
   tools::PollSet all;
-  for (const int one : {supervisor_.descriptor(), signals_.descriptor(), control_, gdb_.descriptor()}) all.add(one);
+  for (const int one : {supervisor_.descriptor(), signals_.descriptor(), control_, gdb_.descriptor()})
+    all.add(one);
   if (link_ != nullptr) link_->connection.add_to(all);
   output_.add_to(all);
   all.wait(milliseconds_left());
@@ -193,9 +194,7 @@ int Run::milliseconds_left() const {
   return tools::poll_timeout(most);
 }
 
-base::Status Run::find_gdb() {
-  return gdb_.find(command_.proxy ? "gdbserver" : "gdb");
-}
+base::Status Run::find_gdb() { return gdb_.find(command_.proxy ? "gdbserver" : "gdb"); }
 
 void Run::look_after_gdb() {
   if (gdb_.has_started()) {
@@ -211,8 +210,9 @@ void Run::look_after_gdb() {
     if (const pid_t waits = memory_.host(number).debuggee.load(std::memory_order_acquire); waits > 0)
       processes.push_back(waits);
   if (std::ssize(processes) < node.processes) return;
-  const base::Status started = command_.proxy ? serve_gdb(gdb_, Connection(std::exchange(link_->gdb, -1)), processes)
-                                              : gdb_.debug({{processes}}, command_.gdb_commands);
+  const base::Status started = command_.proxy
+                                   ? serve_gdb(gdb_, Connection(std::exchange(link_->gdb, -1)), processes)
+                                   : gdb_.debug({{processes}}, command_.gdb_commands);
   if (!started.ok()) {
     say(base::message_of(started.code()));
     exit_code_ = kExitCannotRun;
