@@ -32,7 +32,6 @@ VARIABLES = {
     "CLUMP_CONNECT_TIMEOUT": ("seconds", "how long to try to connect to another host over sockets, and to wait for acknowledgements of what was sent "
                               "to it, until the job ends with an error; 8 by default"),
     "CLUMP_OFI_PROVIDER": ("a name", "libfabric's provider for what crosses the network, where `--net` does not say it; for ranks of `srun`, too"),
-    "CLUMP_PRTERUN": ("a file", "PRRTE's `prterun` for jobs on several hosts; otherwise the one in `PATH`"),
     "CLUMP_CC": ("a command", "the compiler that `mpicc` calls (default `cc`); it may have words behind it, as `ccache gcc`"),
     "CLUMP_CXX": ("a command", "the compiler that `mpicxx` calls (default `c++`)"),
     "CLUMP_FC": ("a command", "the compiler that `mpifort` calls (default `gfortran`)"),

@@ -16,7 +16,11 @@ HOSTS = pathlib.Path(__file__).resolve().with_name("hosts.sh")
 
 
 def there(address: str, port: str, command: str) -> None:
-    line = socket.create_connection((address, int(port)))
+    try:
+        line = socket.create_connection((address, int(port)), 10)
+    except OSError as problem:
+        sys.exit(f"wire: connect to address {address}: {problem}")
+    line.setblocking(True)
     for end in 0, 1:
         os.dup2(line.fileno(), end)
     os.execvp("sh", ["sh", "-c", command])
@@ -35,8 +39,15 @@ def here(cluster: str, *words: str) -> int:
     address, port = listener.getsockname()
     inner = [HOSTS, "run", cluster, host, sys.executable, __file__, "--at", address, port, " ".join(command)]
     child = subprocess.Popen([*map(str, inner)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-    line, _ = listener.accept()
+    listener.settimeout(0.1)
+    line = None
+    while line is None and child.poll() is None:
+        with contextlib.suppress(TimeoutError):
+            line, _ = listener.accept()
     listener.close()
+    if line is None:
+        return 255
+    line.setblocking(True)
     threading.Thread(target=carry, args=(0, line), daemon=True).start()
     with contextlib.suppress(OSError):
         while data := line.recv(1 << 16):

@@ -36,8 +36,9 @@ base::Status find_remote_shell(const std::string& text, std::vector<std::string>
     if (words.empty() || !find_program(words.front(), current_directory(), path).ok() ||
         ::access(path.c_str(), X_OK) != 0)
       continue;
-    // No windows, and no terminal there.
-    if (std::filesystem::path(words.front()).filename() == "ssh") words.insert(words.end(), {"-x", "-T"});
+    // No windows, no terminal there, and no minutes for a host that does not answer.
+    if (std::filesystem::path(words.front()).filename() == "ssh")
+      words.insert(words.end(), {"-x", "-T", "-o", "ConnectTimeout=30"});
     words.front() = path;
     return {};
   }

@@ -66,13 +66,6 @@ bool Connection::receive(std::string& message) {
   return true;
 }
 
-bool Connection::receive_head(void* head, std::size_t bytes) {
-  if (in_.size() < bytes) return false;
-  std::memcpy(head, in_.data(), bytes);
-  in_.erase(0, bytes);
-  return true;
-}
-
 int Connection::release() { return std::exchange(socket_, -1); }
 
 }  // namespace clump::mpiexec

@@ -59,13 +59,18 @@ Places places_of(const std::vector<Host>& hosts, const pmi::Job& job) {
 }
 
 std::string own_address(const pmi::Job& job, const Places& places) {
+  const std::vector<std::string> own = tools::own_addresses();
   for (std::size_t other = 0; other < job.nodes.size(); ++other) {
     if (static_cast<int>(other) == job.node) continue;
-    // A name may lead back to this host: localhost, or what is in /etc/hosts for the host's own use.
-    std::string address = tools::address_towards(job.nodes[other].name);
-    if (address.empty() || tools::is_loopback(address))
-      address = other < places.addresses.size() ? tools::address_towards(places.addresses[other]) : "";
-    if (!address.empty() && !tools::is_loopback(address)) return address;
+    std::vector<std::string> there = tools::addresses_of(job.nodes[other].name);
+    if (other < places.addresses.size()) there.push_back(places.addresses[other]);
+    // A name may lead back to this host: localhost, what is in /etc/hosts for the host's own use, or the
+    // address of a bridge for containers, which both hosts have.
+    std::erase_if(there, [&](const std::string& one) {
+      return one.empty() || tools::is_loopback(one) || std::ranges::find(own, one) != own.end();
+    });
+    for (const std::string& one : there)
+      if (const std::string address = tools::address_towards(one); !address.empty()) return address;
   }
   return {};
 }

@@ -83,7 +83,9 @@ int run_proxy(const std::vector<std::string>& words) {
                kProxy);
     return kExitUsage;
   }
-  for (const int one : kOfTheJob) ::signal(one, SIG_DFL);  // a launcher may ignore them
+  // What a terminal sends to a launcher on this host is for mpiexec, which passes it on.
+  ::setpgid(0, 0);
+  for (const int one : kOfTheJob) ::signal(one, SIG_DFL);
   ProxyRelay relay(host);
   if (const base::Status started = relay.start(); !started.ok()) {
     fmt::print(stderr, "mpiexec: {}\n", base::message_of(started.code()));

@@ -35,7 +35,7 @@ const Option kOptions[] = {
     {{"scheduler"}, Action::kScheduler, 1, "fibers|threads", "what runs ranks that share a process (default fibers)"},
     {{"cores", "cpu-set", "cpu-list"}, Action::kCores, 1, "LIST", "use these cores, in this order: 0,4-7"},
     {{"host", "hosts", "H"}, Action::kHosts, 1, "NAME[:N],...",
-     "run on these hosts, with N ranks on each. Not on hosts with other users: use srun --mpi=pmix there, as PRRTE's connections have no secret"},
+     "run on these hosts, with N ranks on each"},
     {{"hostfile", "machinefile", "default-hostfile", "f", "machine"}, Action::kHostfile, 1, "FILE",
      "the same, a host in each line: NAME, NAME:N or NAME slots=N. Not on hosts with other users: use srun --mpi=pmix there"},
     {{"ppn", "perhost", "npernode", "N"}, Action::kPerHost, 1, "N", "so many ranks on each host"},
