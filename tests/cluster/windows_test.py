@@ -20,6 +20,9 @@ SOON = 20.0  # seconds; ranks are gone in a few hundredths, and mpiexec itself w
 class Windows(cluster.Case):
     def begin(self, *words: object, **options) -> subprocess.Popen:
         job = subprocess.Popen(mpiexec(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+        self.addCleanup(job.stderr.close)
+        self.addCleanup(job.stdout.close)
+        self.addCleanup(job.wait)
         self.addCleanup(job.kill)
         return job
 

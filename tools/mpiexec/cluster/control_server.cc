@@ -22,7 +22,6 @@ bool ControlServer::is_complete() const {
 void ControlServer::admit(std::size_t host, const std::string& start_message) {
   hosts_[host].has_come = hosts_[host].is_there = true;
   send_(host, start_message);
-  for (const std::string& message : std::exchange(hosts_[host].early, {})) send_(host, message);
   detector_.admit(static_cast<int>(host));
 }
 
@@ -51,7 +50,7 @@ bool ControlServer::take(std::size_t host, const std::string& bytes) {
     case ControlReply::Kind::kAbsent:
     case ControlReply::Kind::kDone:
       if (const auto answer = addresses_.take(host, reply))
-        for (const std::size_t other : answer->hosts) tell(other, encode(answer->message));
+        for (const std::size_t other : answer->hosts) send_(other, encode(answer->message));
       break;
     default:
       detector_.take(static_cast<int>(host), std::move(reply));
@@ -63,11 +62,6 @@ void ControlServer::note_code(std::size_t host, int code) {
   if (hosts_[host].code) return;
   hosts_[host].code = code;
   note_failure(code);
-}
-
-void ControlServer::tell(std::size_t host, const std::string& message) {
-  if (hosts_[host].is_there) return send_(host, message);
-  if (!hosts_[host].has_come) hosts_[host].early.push_back(message);
 }
 
 void ControlServer::tell_all(const ControlMessage& message) {

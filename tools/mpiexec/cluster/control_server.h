@@ -30,7 +30,7 @@ class ControlServer {
         addresses_(job),
         hosts_(job.nodes.size()) {}
 
-  /// The proxy of a host is there.
+  /// The proxy of a host is there, and so are those of all others: its ranks begin.
   void admit(std::size_t host, const std::string& start_message);
   /// It is not any more.
   void lose(std::size_t host);
@@ -77,12 +77,10 @@ class ControlServer {
   struct Host {
     bool has_come = false, is_there = false;  ///< its proxy
     std::optional<int> code;
-    std::vector<std::string> early;  ///< what it is told when it comes
   };
   /// Then its proxy does it all, and prints.
   bool is_only_one() const { return job_.nodes.size() == 1; }
   void note_code(std::size_t host, int code);
-  void tell(std::size_t host, const std::string& message);
   void tell_all(const ControlMessage& message);
   bool conclude();
   std::string unconnected() const;

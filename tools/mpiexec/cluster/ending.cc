@@ -35,8 +35,8 @@ void Ending::begin(int why, Ranks ranks) {
   }
 }
 
-void Ending::limit() {
-  if (!has_begun()) times_.terminate = Clock::now() + kGraceToEnd;
+void Ending::limit(std::chrono::milliseconds grace) {
+  if (!has_begun()) times_.terminate = Clock::now() + grace;
 }
 
 bool Ending::take(std::optional<Clock::time_point>& time) {

@@ -31,8 +31,8 @@ class Ending {
   /// A signal has come that ends the job, or SIGALRM for --timeout, or SIGPIPE: what reads the output has
   /// gone. Ranks have time to end only after a signal. The second request kills at once.
   void begin(int why, Ranks ranks);
-  /// The job has failed: hosts whose ranks do not end soon are given up.
-  void limit();
+  /// The job has failed: hosts whose ranks do not end so soon are given up.
+  void limit(std::chrono::milliseconds grace);
   bool has_begun() const { return why_ != 0; }
   /// A signal; 0: the job is not ended from outside.
   int why() const { return why_; }

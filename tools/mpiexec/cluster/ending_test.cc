@@ -21,7 +21,7 @@ TEST(Ending, WaitsForNothingBeforeTheProxiesAreThere) {
 
 TEST(Ending, GivesHostsSomeTimeAfterAFailure) {
   Ending ending(1000);
-  ending.limit();
+  ending.limit(std::chrono::seconds(50));
   EXPECT_EQ(ending.next(), Step::kNothing);
   EXPECT_FALSE(ending.has_begun());
   EXPECT_LT(*ending.alarm(), Ending::Clock::now() + std::chrono::seconds(100));

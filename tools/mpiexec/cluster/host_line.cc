@@ -160,8 +160,14 @@ std::string HostLine::why_lost(const std::string& launcher) const {
     return fmt::format("nothing has come from it for {} s: the host or its network is gone",
                        kPatience.count());
   if (breaks_rules_ || stream_.is_damaged()) return "what has come from it is no message of its proxy";
-  if (!launcher_status_) return fmt::format("the connection has ended: {}", said);
-  if (is_there_) return fmt::format("{} {}: {}", name, end_of(*launcher_status_), said);
+  if (is_there_ && is_here_ && launcher_status_) return fmt::format("{} {}", name, end_of(*launcher_status_));
+  if (is_there_) {
+    std::string launcher_end =
+        launcher_status_ ? fmt::format("{} {}", name, end_of(*launcher_status_)) : name;
+    if (!words_.empty()) launcher_end += ": " + said;
+    return fmt::format("its proxy, or the connection to it, is gone ({})", launcher_end);
+  }
+  if (!launcher_status_) return fmt::format("{} has closed the connection: {}", name, said);
   const int code = WIFEXITED(*launcher_status_) ? WEXITSTATUS(*launcher_status_) : 0;
   if (code == 0 || is_here_) return fmt::format("{} {}: {}", name, end_of(*launcher_status_), said);
   if (code != tools::kConnectionLost) return tools::why_not_there(said);

@@ -34,6 +34,8 @@ namespace {
 
 constexpr int kHandled[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
 constexpr std::chrono::milliseconds kEndOfLaunchers{1000};  ///< until they have ended when their streams have
+constexpr std::chrono::milliseconds kGraceOfOthers{5500};   ///< of other hosts, when the job has failed
+constexpr std::chrono::milliseconds kOtherTroubles{500};    ///< when hosts cannot take part: do others, too?
 constexpr std::chrono::milliseconds kLook{500};             ///< so often, whether hosts are silent
 constexpr std::pair<Channel, int> kOutputs[] = {{Channel::kOutput, STDOUT_FILENO},
                                                 {Channel::kErrors, STDERR_FILENO}};
@@ -67,6 +69,7 @@ class HostsDriver {
   void read_events();
   void transfer(std::size_t host);
   void admit(std::size_t host);
+  void begin();
   base::Status open_channels(std::size_t host);
   void look_at_end(std::size_t host);
   void end(std::size_t host);
@@ -93,6 +96,7 @@ class HostsDriver {
   std::deque<HostLine> lines_;  ///< by host
   std::vector<bool> is_over_;   ///< by host: nothing more comes from it
   std::size_t over_ = 0;        ///< so many are
+  std::size_t there_ = 0;       ///< so many have come, ever
   ControlServer control_;
   Ending ending_;
   HostsInput input_;
@@ -102,11 +106,13 @@ class HostsDriver {
   SignalLine signals_;
   EndRequests requests_;
   std::optional<Ending::Clock::time_point> timeout_at_;
-  std::string job_;    ///< encoded
+  std::string job_;    ///< encoded, until it is sent
   std::string where_;  ///< the ranks were, before they were told to end
-  bool is_stuck_ = false, has_failed_ = false, has_lost_ = false, has_told_ = false, is_output_lost_ = false;
+  bool has_begun_ = false, is_stuck_ = false, has_failed_ = false, has_lost_ = false, has_told_ = false,
+       is_output_lost_ = false;
   bool has_given_up_ = false;
-  std::size_t kept_ = 0;  ///< bytes of output, at the last look
+  bool is_unread_ = false;  ///< the output, by what has stopped to read it, and the job is ended from outside
+  std::size_t kept_ = 0;    ///< bytes of output, at the last look
   Ending::Clock::time_point silent_since_ = Ending::Clock::now();
 };
 
@@ -217,6 +223,7 @@ void HostsDriver::transfer(std::size_t host) {
 }
 
 void HostsDriver::admit(std::size_t host) {
+  ++there_;
   if (has_failed_) return end(host);
   const FrameStream& stream = lines_[host].stream();
   if (stream.version() != CLUMP_VERSION) {
@@ -225,11 +232,20 @@ void HostsDriver::admit(std::size_t host) {
                                      CLUMP_VERSION, stream.version(), stream.path()));
     return end(host);
   }
-  if (const base::Status opened = open_channels(host); !opened.ok()) {
-    control_.add_trouble(host, base::message_of(opened.code()));
-    return end(host);
+  if (there_ == lines_.size()) begin();
+}
+
+/// No rank begins before all hosts are there.
+void HostsDriver::begin() {
+  has_begun_ = true;
+  for (std::size_t host = 0; host < lines_.size(); ++host) {
+    if (const base::Status opened = open_channels(host); !opened.ok()) {
+      control_.add_trouble(host, base::message_of(opened.code()));
+      return fail();
+    }
+    control_.admit(host, encode({static_cast<int>(host), launch_.words, launch_.places, {}}, job_));
   }
-  control_.admit(host, encode({static_cast<int>(host), launch_.words, launch_.places, {}}, job_));
+  job_.clear();
 }
 
 base::Status HostsDriver::open_channels(std::size_t host) {
@@ -300,8 +316,10 @@ void HostsDriver::give_up() {
 /// The first time: the ranks of other hosts shall end, and hosts that have not come are not waited for.
 void HostsDriver::fail() {
   if (ending_.has_begun() || std::exchange(has_failed_, true)) return;
-  if (!is_stuck_) control_.stop_ranks();
-  ending_.limit();
+  ending_.limit(has_begun_ ? kGraceOfOthers : kOtherTroubles);
+  if (has_begun_ && !is_stuck_) control_.stop_ranks();
+  for (std::size_t host = 0; !has_begun_ && host < lines_.size(); ++host)
+    if (lines_[host].is_there()) end(host);
 }
 
 void HostsDriver::pass_on_output() {
@@ -323,8 +341,7 @@ void HostsDriver::pass_on_output() {
 void HostsDriver::note_progress() {
   std::size_t kept = 0;
   for (const OutputBuffer* const buffer : output_buffers()) kept += buffer->kept();
-  if (std::exchange(kept_, kept) != kept || !ending_.has_begun() || !have_all_told())
-    silent_since_ = Ending::Clock::now();
+  if (kept == 0 || std::exchange(kept_, kept) != kept) silent_since_ = Ending::Clock::now();
 }
 
 /// A closed pipe ends the job.
@@ -372,7 +389,10 @@ void HostsDriver::end_job(int why) {
 
 void HostsDriver::take_steps() {
   const bool is_silent = Ending::Clock::now() - silent_since_ >= kSilence;
-  if (ending_.has_begun() && have_all_told() && is_silent) return give_up();
+  if (ending_.has_begun() && have_all_told() && is_silent) {
+    is_unread_ = true;
+    return give_up();
+  }
   if (ending_.has_begun() && control_.has_answered()) ending_.note_answer();
   switch (ending_.next()) {
     case Ending::Step::kNothing:
@@ -431,8 +451,9 @@ int HostsDriver::report_ending() const {
 /// Waits for slow readers. Returns the exit code, which was `code` before.
 int HostsDriver::flush_output(int code) {
   const std::vector<OutputBuffer*> buffers = output_buffers();
-  const FlushEnd end =
-      flush(buffers, signals_, requests_, {.until = timeout_at_, .is_ended = ending_.has_begun()});
+  FlushEnd end = FlushEnd::kSilence;
+  if (!is_unread_)
+    end = flush(buffers, signals_, requests_, {.until = timeout_at_, .is_ended = ending_.has_begun()});
   const std::size_t lost = discard(buffers);
   if (lost > 0)
     write_error(

@@ -68,7 +68,8 @@ void Run::flush_output() {
   if (lost == 0) return;
   is_output_lost_ = true;
   if (exit_code_ == 0) exit_code_ = end == FlushEnd::kTimeout ? kExitTimeout : 128 + requests_.signal();
-  if (link_ == nullptr) say(fmt::format("{} bytes of output are lost: what reads it has stopped reading", lost));
+  if (link_ == nullptr)
+    say(fmt::format("{} bytes of output are lost: what reads it has stopped reading", lost));
 }
 
 void Run::tell_before_end(int why) {
