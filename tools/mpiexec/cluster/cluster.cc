@@ -5,10 +5,14 @@
 #include "cluster/hosts_driver.h"
 #include "cluster/launcher.h"
 #include "cluster/places_here.h"
+#include "common/limits.h"
 
 namespace clump::mpiexec {
 
 namespace {
+
+/// Descriptors that mpiexec has open: pipes to a launcher, and ends of channels.
+constexpr long kFilesOfHost = 12, kFilesOfMpiexec = 64;
 
 /// What of the command line each proxy has to know.
 std::vector<std::string> proxy_options(const Command& command) {
@@ -37,6 +41,8 @@ bool needs_other_hosts(const Command& command) {
 base::Status run_on_hosts(const Command& command, Plan& plan, Records& records, int& code) {
   Launcher launcher;
   CLUMP_TRY(launcher.find());
+  const long files = kFilesOfMpiexec + kFilesOfHost * static_cast<long>(plan.job.nodes.size());
+  CLUMP_TRY(tools::check_limits({.descriptors = files}, plan.job.ranks()));
   plan.job.network.provider = command.network;
   if (command.gdb) plan.job.input = pmi::kNoInput;  // gdb reads mpiexec's
   std::vector<bool> are_here;

@@ -39,6 +39,9 @@ bool ControlServer::take(std::size_t host, const std::string& bytes) {
   ControlReply reply;
   if (!decode(bytes, reply)) return false;
   switch (reply.kind) {
+    case ControlReply::Kind::kFails:
+      note_end();
+      break;
     case ControlReply::Kind::kTrouble:
       troubles_.add(job_.nodes[host].name, static_cast<int>(reply.number), reply.bytes);
       [[fallthrough]];

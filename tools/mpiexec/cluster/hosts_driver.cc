@@ -74,7 +74,7 @@ class HostsDriver {
   void look_at_end(std::size_t host);
   void end(std::size_t host);
   void lose(std::size_t host);
-  void give_up();
+  void give_up(bool all = true);
   void pass_on_output();
   void look_at_output();
   void note_progress();
@@ -306,11 +306,11 @@ void HostsDriver::lose(std::size_t host) {
   fail();
 }
 
-/// Nothing more is waited for: streams that end end the ranks, too.
-void HostsDriver::give_up() {
+/// Nothing more is waited for, or not for hosts whose ranks have not ended: streams that end end these, too.
+void HostsDriver::give_up(bool all) {
   has_given_up_ = true;
   for (std::size_t host = 0; host < lines_.size(); ++host)
-    if (!is_over_[host]) lose(host);
+    if (!is_over_[host] && (all || !control_.code(host))) lose(host);
 }
 
 /// The first time: the ranks of other hosts shall end, and hosts that have not come are not waited for.
@@ -403,8 +403,7 @@ void HostsDriver::take_steps() {
       return control_.end_ranks(ending_.why());
     case Ending::Step::kTerminate:
       if (ending_.why() == SIGALRM && !proxy_has_told()) tell_of_timeout();
-      if (!have_all_told()) give_up();
-      return;
+      return give_up(false);
     case Ending::Step::kKill:
       return give_up();
   }

@@ -155,6 +155,8 @@ void Run::look_who_waits() {
 
 void Run::pass_on_news() {
   if (link_ != nullptr) read_control();
+  if (link_ != nullptr && (failure_ || code() != 0) && !std::exchange(has_told_failure_, true))
+    link_->connection.send(encode(ControlReply{.kind = ControlReply::Kind::kFails}));
   ControlReply reply;
   ControlMessage message;
   for (bool any = true; std::exchange(any, false);) {
