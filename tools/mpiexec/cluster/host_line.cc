@@ -72,12 +72,12 @@ void HostLine::add_to(tools::PollSet& all) const {
   all.add(errors_);
 }
 
-void HostLine::transfer(const std::function<void(std::string_view)>& message) {
+void HostLine::transfer(const std::function<bool(std::string_view)>& message) {
   stream_.transfer();
   bool has_heard = false;
   for (Frame frame; !breaks_rules_ && stream_.receive(frame); has_heard = true) {
     const bool is_control = frame.channel == Channel::kControl && frame.host == number_;
-    if (is_control && frame.kind == Frame::Kind::kData) message(frame.bytes);
+    if (is_control && frame.kind == Frame::Kind::kData) breaks_rules_ = !message(frame.bytes);
     if (!is_control) breaks_rules_ = !channels_.take(frame);
   }
   const auto now = Clock::now();

@@ -38,8 +38,8 @@ class HostLine {
   void add_own_to(std::vector<int>& descriptors) const;
 
   void add_to(tools::PollSet& all) const;
-  /// Moves what can be moved. `message`: a control message has come.
-  void transfer(const std::function<void(std::string_view)>& message);
+  /// Moves what can be moved. `message`: a control message has come; false: it is none.
+  void transfer(const std::function<bool(std::string_view)>& message);
   void send(std::string_view message);
   /// mpiexec will be silent: it is stopped.
   void pause();

@@ -112,6 +112,7 @@ class HostsDriver {
        is_output_lost_ = false;
   bool has_given_up_ = false;
   bool is_unread_ = false;  ///< the output, by what has stopped to read it, and the job is ended from outside
+  std::size_t first_ = 0;   ///< the host whose output is passed on first
   std::size_t kept_ = 0;    ///< bytes of output, at the last look
   Ending::Clock::time_point silent_since_ = Ending::Clock::now();
 };
@@ -181,7 +182,7 @@ void HostsDriver::wait_once() {
   for (std::size_t host = 0; host < lines_.size(); ++host)
     if (!is_over_[host]) transfer(host);
   pass_on_output();
-  if (ending_.has_begun() || has_failed_ || over_ > 0) control_.note_end();
+  if (ending_.has_begun() || has_failed_) control_.note_end();
   is_stuck_ = control_.poll() || is_stuck_;
   for (std::size_t host = 0; host < lines_.size(); ++host)
     if (!is_over_[host]) look_at_end(host);
@@ -217,7 +218,7 @@ void HostsDriver::read_events() {
 
 void HostsDriver::transfer(std::size_t host) {
   HostLine& line = lines_[host];
-  line.transfer([&](std::string_view message) { (void)control_.take(host, std::string(message)); });
+  line.transfer([&](std::string_view message) { return control_.take(host, std::string(message)); });
   if (line.take_greeting()) admit(host);
   if (const std::string words = line.take_words(); !words.empty()) output_.show(words);
 }
@@ -292,14 +293,14 @@ void HostsDriver::end(std::size_t host) {
 /// Why is told, unless it follows from what has been told.
 void HostsDriver::lose(std::size_t host) {
   const HostLine& line = lines_[host];
-  if (!has_given_up_ && !control_.code(host)) {
+  if (!has_given_up_) {
     const std::string why = line.why_lost(launch_.launcher.name());
+    const char* const more = control_.code(host) ? "; the end of what its ranks have written is lost" : "";
     if (line.is_there())
-      output_.show(fmt::format("mpiexec: lost {}: {}\n", name(host), why));
+      output_.show(fmt::format("mpiexec: lost {}: {}{}\n", name(host), why, more));
     else
       control_.add_trouble(host, why);
   }
-  if (control_.code(host) && !has_given_up_) is_output_lost_ = true;
   has_lost_ = has_lost_ || !control_.code(host);
   if (!ending_.has_begun()) control_.note_failure(kExitOutput);
   end(host);
@@ -324,15 +325,24 @@ void HostsDriver::fail() {
 
 void HostsDriver::pass_on_output() {
   for (OutputBuffer* const buffer : output_buffers()) buffer->write();
-  for (std::size_t host = 0; host < lines_.size(); ++host)
+  // The first host that finds no room is the first next time: all get their turn.
+  const std::size_t begin = first_;
+  bool is_full = false;
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    const std::size_t host = (begin + i) % lines_.size();
     for (const auto& [channel, target] : kOutputs) {
       Channels& channels = lines_[host].channels();
       const std::string_view bytes = channels.waiting(channel);
-      if (bytes.empty() || output_.is_blocked(host, target)) continue;
+      if (bytes.empty()) continue;
+      if (output_.is_blocked(host, target)) {
+        if (!std::exchange(is_full, true)) first_ = host;
+        continue;
+      }
       output_.add(host, target, bytes);
       channels.note_taken(channel, bytes.size());
       silent_since_ = Ending::Clock::now();
     }
+  }
   output_.show_due();
   note_progress();
   look_at_output();

@@ -1,6 +1,7 @@
 #include "cluster/proxy_relay.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -28,7 +29,8 @@ base::Status refused(const char* call) {
 
 base::Status ProxyRelay::take_descriptors() {
   const int in = ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), out = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-  if (in < 0 || out < 0) return refused("fcntl");
+  errors_ = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+  if (in < 0 || out < 0 || errors_ < 0) return refused("fcntl");
   stream_.open(in, out);
   const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   ::dup2(nothing, STDIN_FILENO);
@@ -49,7 +51,7 @@ base::Status ProxyRelay::take_descriptors() {
   theirs_ = Connection(pair[1]);
   if ((finish_event_ = ::eventfd(0, EFD_CLOEXEC)) < 0) return refused("eventfd");
   own_ = channels_.descriptors();
-  own_.insert(own_.end(), {in, out, pair[0], pair[1], finish_event_});
+  own_.insert(own_.end(), {in, out, errors_, pair[0], pair[1], finish_event_});
   for (const int end : ends_)
     if (end >= 0) own_.push_back(end);
   return {};
@@ -78,9 +80,8 @@ void ProxyRelay::run() {
     if (!is_finishing_) all.add(finish_event_);
     all.wait(static_cast<int>(std::chrono::milliseconds(kPingEvery).count()));
     stream_.transfer();
-    if (!take_frames()) break;
     const auto now = Clock::now();
-    if (!has_patience(now)) break;
+    if (!take_frames() || !has_patience(now)) break;
     control_.transfer();
     for (std::string message; control_.receive(message);)
       stream_.send({host_, Channel::kControl, Frame::Kind::kData, message});
@@ -95,6 +96,13 @@ void ProxyRelay::run() {
   for (int channel = 1; channel < kChannels; ++channel) channels_.close(static_cast<Channel>(channel));
   stream_.close();
   control_ = Connection();
+  ::close(std::exchange(errors_, -1));
+}
+
+/// To the launcher's standard error, as the stream is no use: mpiexec may show it.
+void ProxyRelay::complain(const std::string& why) const {
+  const std::string line = fmt::format("mpiexec --proxy {}: {}\n", host_, why);
+  (void)!::write(errors_, line.data(), line.size());
 }
 
 bool ProxyRelay::take_frames() {
@@ -103,13 +111,14 @@ bool ProxyRelay::take_frames() {
   while (stream_.receive(frame)) {
     has_heard_ = true;
     is_paused_ = frame.kind == Frame::Kind::kPause;
-    if (frame.host != host_) return false;
-    if (frame.channel != Channel::kControl) {
-      if (!channels_.take(frame)) return false;
-    } else if (frame.kind == Frame::Kind::kData) {
-      control_.send(frame.bytes);
+    const bool is_control = frame.channel == Channel::kControl;
+    if (frame.host != host_ || (!is_control && !channels_.take(frame))) {
+      complain("what mpiexec has sent breaks the rules");
+      return false;
     }
+    if (is_control && frame.kind == Frame::Kind::kData) control_.send(frame.bytes);
   }
+  if (stream_.is_damaged()) complain("what mpiexec has sent is no message");
   return !stream_.has_ended();
 }
 
@@ -117,7 +126,10 @@ bool ProxyRelay::take_frames() {
 bool ProxyRelay::has_patience(Clock::time_point now) {
   silence_ += std::min<Clock::duration>(now - std::exchange(last_look_, now), 2 * kPingEvery);
   if (has_heard_ || is_paused_) silence_ = {};
-  return silence_ < kPatience;
+  if (silence_ < kPatience) return true;
+  complain(fmt::format("nothing has come from mpiexec for {} s: its host or the network is gone",
+                       kPatience.count()));
+  return false;
 }
 
 bool ProxyRelay::is_done() {

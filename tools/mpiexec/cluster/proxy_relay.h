@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -46,6 +47,7 @@ class ProxyRelay {
   /// False: mpiexec has gone.
   bool take_frames();
   bool is_done();
+  void complain(const std::string& why) const;
   bool has_patience(Clock::time_point now);
 
   const std::uint32_t host_;
@@ -55,6 +57,7 @@ class ProxyRelay {
   int ends_[kChannels] = {-1, -1, -1, -1, -1, -1};
   std::vector<int> own_;
   int finish_event_ = -1;
+  int errors_ = -1;  ///< the launcher's standard error
   std::atomic<bool> is_finishing_{false};
   bool has_heard_ = false, is_paused_ = false;
   Clock::time_point last_look_;
