@@ -267,7 +267,7 @@ int show_health_of_hosts(const std::string& list) {
   if (const base::Status parsed = mpiexec::parse_hosts("--host", list, hosts); !parsed.ok())
     return fail(parsed, 2);
   mpiexec::merge_names(hosts);
-  if (const base::Status found = find_remote_shell(shell); !found.ok()) return fail(found, 1);
+  if (const base::Status found = find_remote_shell(remote_shell(), shell); !found.ok()) return fail(found, 1);
   ::signal(SIGPIPE, SIG_IGN);
 
   Trial trial{.addresses = mpiexec::own_addresses_towards(hosts),

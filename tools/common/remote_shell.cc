@@ -21,9 +21,9 @@ constexpr const char* kFindAndRun =
 
 }  // namespace
 
-base::Status find_remote_shell(std::vector<std::string>& words) {
+std::string remote_shell() {
   const char* const named = std::getenv(kRemoteShellVariable);
-  return find_remote_shell(named != nullptr && *named != '\0' ? named : kUsualRemoteShell, words);
+  return named != nullptr && *named != '\0' ? named : kUsualRemoteShell;
 }
 
 base::Status find_remote_shell(const std::string& text, std::vector<std::string>& words) {

@@ -14,10 +14,10 @@ inline constexpr const char* kRemoteShellVariable = "PRTE_MCA_plm_ssh_agent";
 /// Its value where it is not set.
 inline constexpr const char* kUsualRemoteShell = "ssh : rsh";
 
-/// Its words, to which the host and the command are added.
-base::Status find_remote_shell(std::vector<std::string>& words);
+/// Its value, or the usual one.
+std::string remote_shell();
 
-/// The same for such a value.
+/// The words of such a value, to which the host and the command are added.
 base::Status find_remote_shell(const std::string& text, std::vector<std::string>& words);
 
 /// For the login shell of another host, whichever that is: runs Clump's mpiexec there, with these words. It

@@ -1,11 +1,15 @@
 #include "cluster/cluster.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
 
 #include "cluster/hosts_driver.h"
 #include "cluster/launcher.h"
 #include "cluster/places_here.h"
 #include "common/limits.h"
+#include "common/remote_shell.h"
 
 namespace clump::mpiexec {
 
@@ -13,6 +17,20 @@ namespace {
 
 /// Descriptors that mpiexec has open: pipes to a launcher, and ends of channels.
 constexpr long kFilesOfHost = 12, kFilesOfMpiexec = 64;
+
+/// The environment variable that says how many hosts a process starts itself.
+constexpr const char* kWidthVariable = "CLUMP_TREE_WIDTH";
+constexpr int kUsualWidth = 32;
+
+base::Status find_width(int& width) {
+  const char* const text = std::getenv(kWidthVariable);
+  width = kUsualWidth;
+  if (text == nullptr || *text == '\0') return {};
+  const char* const end = text + std::strlen(text);
+  const auto [rest, error] = std::from_chars(text, end, width);
+  if (error == std::errc() && rest == end && width > 0) return {};
+  return base::fail(MPI_ERR_ARG, "{}={}: a number of hosts is needed, 1 at least", kWidthVariable, text);
+}
 
 /// What of the command line each proxy has to know.
 std::vector<std::string> proxy_options(const Command& command) {
@@ -40,7 +58,10 @@ bool needs_other_hosts(const Command& command) {
 
 base::Status run_on_hosts(const Command& command, Plan& plan, Records& records, int& code) {
   Launcher launcher;
-  CLUMP_TRY(launcher.find());
+  int width = 0;
+  CLUMP_TRY(find_width(width));
+  const std::string shell = tools::remote_shell();
+  CLUMP_TRY(launcher.find(shell));
   const long files = kFilesOfMpiexec + kFilesOfHost * static_cast<long>(plan.job.nodes.size());
   CLUMP_TRY(tools::check_limits({.descriptors = files}, plan.job.ranks()));
   plan.job.network.provider = command.network;
@@ -53,6 +74,8 @@ base::Status run_on_hosts(const Command& command, Plan& plan, Records& records, 
   return run_hosts({.command = command,
                     .job = plan.job,
                     .launcher = launcher,
+                    .shell = shell,
+                    .width = width,
                     .are_here = are_here,
                     .words = proxy_options(command),
                     .places = places_of(command.hosts, plan.job),

@@ -30,7 +30,7 @@ constexpr std::uint32_t kMostControl = 1U << 30;  ///< the plan has the environm
 constexpr std::uint32_t kMostData = 1U << 20;
 
 bool makes_sense(const Header& header) {
-  return static_cast<int>(header.channel) < kChannels && header.kind <= Frame::Kind::kPause &&
+  return static_cast<int>(header.channel) < kChannels && header.kind <= Frame::Kind::kLost &&
          header.unused == 0 &&
          header.bytes <= (header.channel == Channel::kControl ? kMostControl : kMostData);
 }
@@ -61,8 +61,9 @@ void FrameStream::send(const Frame& frame) {
   if (has_ended()) return;
   const Header header{frame.host, frame.channel, frame.kind, 0,
                       static_cast<std::uint32_t>(frame.bytes.size())};
-  const bool keeps_order = frame.channel != Channel::kControl &&
-                           (frame.kind == Frame::Kind::kData || frame.kind == Frame::Kind::kClose);
+  const bool is_data = frame.kind == Frame::Kind::kData || frame.kind == Frame::Kind::kClose;
+  const bool keeps_order =
+      (frame.channel != Channel::kControl && is_data) || frame.kind == Frame::Kind::kLost;
   std::string& text = keeps_order ? data_.emplace_back() : urgent_;
   text.append(reinterpret_cast<const char*>(&header), sizeof header);
   text.append(frame.bytes);

@@ -38,6 +38,10 @@ struct Frame {
     kClose,   ///< the sender is done with the channel, in both directions
     kPing,    ///< the sender is there
     kPause,   ///< the sender will be silent until it sends something else
+    // On Channel::kControl, between a proxy that starts proxies and mpiexec (branches.h).
+    kLaunch,    ///< to that proxy: these hosts are below it
+    kGreeting,  ///< of a host below it: version and path
+    kLost,      ///< a host below it sends no more: why
   };
   std::uint32_t host = 0;
   Channel channel = Channel::kControl;
@@ -65,7 +69,8 @@ class FrameStream {
   /// What has come before the greeting: the end of it.
   const std::string& noise() const { return noise_; }
 
-  /// Control messages, credits and pings overtake data and ends of channels, which keep their order.
+  /// Control messages, credits and pings overtake data and the ends of channels and hosts, which keep their
+  /// order.
   void send(const Frame& frame);
   /// Nothing waits to be written: data may be added.
   bool has_room() const { return !has_ended() && is_idle(); }

@@ -1,91 +1,56 @@
-// mpiexec's line to one host of the job: the launcher's process, the stream to the proxy that it has started,
-// and its channels. Knows whether the host is there, has ended in order, or is lost, and why.
+// mpiexec's line to one host of the job: its channels, over the stream of its own launcher, or over that of
+// the proxy that has started its proxy (branches.h).
 #pragma once
 
-#include <sys/types.h>
-
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "base/status.h"
 #include "cluster/channels.h"
-#include "cluster/frame_stream.h"
-#include "common/poll_set.h"
-#include "job/supervisor.h"
+#include "cluster/launcher_line.h"
 
 namespace clump::mpiexec {
 
 /// Owned by mpiexec's only thread; nothing blocks.
 class HostLine {
  public:
-  using Clock = std::chrono::steady_clock;
-  /// A host that says nothing for so long is lost, with its network or by itself. Its proxy says every second
-  /// that it is there. Shorter than the time after which ranks give each other up.
-  static constexpr std::chrono::seconds kPatience{6};
-
-  HostLine(std::uint32_t number, std::string name, bool is_here)
-      : number_(number), name_(std::move(name)), is_here_(is_here), channels_(number, stream_) {}
+  HostLine(std::uint32_t number, LauncherLine& line)
+      : number_(number), line_(line), channels_(number, line.stream()) {}
   HostLine(const HostLine&) = delete;
   HostLine& operator=(const HostLine&) = delete;
-  ~HostLine();
 
-  /// Makes the descriptors of the launcher's process: `in`, `out`, `err`, which are the caller's.
-  base::Status prepare(Process& launcher);
-  void add_own_to(std::vector<int>& descriptors) const;
-
-  void add_to(tools::PollSet& all) const;
-  /// Moves what can be moved. `message`: a control message has come; false: it is none.
-  void transfer(const std::function<bool(std::string_view)>& message);
+  /// A frame of this host has come. `message`: a control message; false: it is none. False: it breaks the
+  /// rules.
+  bool take(const Frame& frame, const std::function<bool(std::string_view)>& message);
   void send(std::string_view message);
-  /// mpiexec will be silent: it is stopped.
-  void pause();
   Channels& channels() { return channels_; }
+  LauncherLine& line() { return line_; }
+  /// Its proxy was started by the launcher itself.
+  bool is_first() const { return line_.number() == number_; }
 
   /// The proxy has come; once.
   bool take_greeting();
   bool is_there() const { return is_there_; }
-  const FrameStream& stream() const { return stream_; }
-  /// What the launcher has written to stderr, and is to be shown now; `all` of it at its good end. What comes
-  /// shortly before a bad end is told by why_lost().
-  std::string take_words(bool all = false);
-  /// Its process has ended, with this status of waitpid(); -1: it could not be started, `error` says why.
-  void note_launcher_end(int status, int error = 0);
-  bool has_launcher_ended() const { return launcher_status_.has_value(); }
-
-  /// The proxy has told how the ranks have ended, and has sent all that they have written.
+  const std::string& version() const { return version_; }
+  const std::string& path() const { return path_; }
+  /// All that the ranks have written has come.
   bool is_complete() const {
     return channels_.has_ended(Channel::kOutput) && channels_.has_ended(Channel::kErrors);
   }
-  /// Nothing more will come, without is_complete() before. Why; `launcher` is its name.
-  bool is_lost();
-  std::string why_lost(const std::string& launcher) const;
-  /// Ends the stream, for the proxy, too.
+  /// The proxy that has started this one says that nothing more will come: why, if that was too early.
+  const std::optional<std::string>& lost() const { return lost_; }
+  /// Nothing more is wanted from it. Its proxy ends, unless it serves hosts below it.
   void close();
 
  private:
-  void read_words();
-  void look_for_silence(bool has_heard);
-
   const std::uint32_t number_;
-  const std::string name_;
-  const bool is_here_;
-  FrameStream stream_;
+  LauncherLine& line_;
   Channels channels_;
-  bool is_there_ = false, is_silent_ = false, breaks_rules_ = false;
-  int errors_ = -1;        ///< the launcher's stderr
-  std::string words_;      ///< what has come of it
-  std::size_t shown_ = 0;  ///< so much of it
-  Clock::time_point words_since_{};
-  std::optional<int> launcher_status_;
-  int cannot_start_ = 0;
-  std::optional<Clock::time_point> ended_at_;  ///< the stream, or the launcher
-  Clock::time_point last_look_{};
-  Clock::duration silence_{0};
-  Clock::time_point next_ping_{};
+  bool has_greeted_ = false, is_there_ = false;
+  std::string version_, path_;
+  std::optional<std::string> lost_;
 };
 
 }  // namespace clump::mpiexec

@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "cluster/branches.h"
 #include "cluster/control_server.h"
 #include "cluster/ending.h"
 #include "cluster/host_line.h"
@@ -45,14 +46,11 @@ class HostsDriver {
   explicit HostsDriver(const Launch& launch)
       : launch_(launch),
         control_(launch.job, launch.command.hang_after_seconds,
-                 [this](std::size_t host, const std::string& message) { lines_[host].send(message); }),
+                 [this](std::size_t host, const std::string& message) { hosts_[host].send(message); }),
         ending_(launch.command.timeout_seconds),
         input_(launch.job),
         output_(launch.job.nodes.size(), launch.command.collapse ? launch.job.ranks() : 0) {
-    for (std::size_t host = 0; host < launch.job.nodes.size(); ++host)
-      lines_.emplace_back(static_cast<std::uint32_t>(host), launch.job.nodes[host].name,
-                          launch.are_here[host]);
-    is_over_.resize(lines_.size());
+    make_lines();
     if (launch.command.timeout_seconds > 0)
       timeout_at_ = Ending::Clock::now() + std::chrono::seconds(launch.command.timeout_seconds);
   }
@@ -61,19 +59,29 @@ class HostsDriver {
   int finish();
 
  private:
-  bool is_over() const { return over_ == lines_.size(); }
+  /// A line of this process, and the hosts that are reached by it.
+  struct Line {
+    Line(const HostName& first, bool is_here) : launcher(first.number, first.name, is_here) {}
+    LauncherLine launcher;
+    Hosts hosts;
+    bool is_closed = false;
+  };
+  void make_lines();
+  bool is_over() const { return over_ == hosts_.size(); }
   const std::string& name(std::size_t host) const { return launch_.job.nodes[host].name; }
   void wait_once();
   void wait_for_launchers();
   int milliseconds_left() const;
   void read_events();
-  void transfer(std::size_t host);
+  void transfer(Line& line);
+  bool take(Line& line, const Frame& frame);
   void admit(std::size_t host);
   void begin();
   base::Status open_channels(std::size_t host);
   void look_at_end(std::size_t host);
   void end(std::size_t host);
   void lose(std::size_t host);
+  std::string why_lost(std::size_t host);
   void give_up(bool all = true);
   void pass_on_output();
   void look_at_output();
@@ -93,10 +101,11 @@ class HostsDriver {
   int flush_output(int code);
 
   const Launch& launch_;
-  std::deque<HostLine> lines_;  ///< by host
-  std::vector<bool> is_over_;   ///< by host: nothing more comes from it
-  std::size_t over_ = 0;        ///< so many are
-  std::size_t there_ = 0;       ///< so many have come, ever
+  std::deque<Line> lines_;
+  std::deque<HostLine> hosts_;
+  std::vector<bool> is_over_;  ///< by host: nothing more comes from it
+  std::size_t over_ = 0;       ///< so many are
+  std::size_t there_ = 0;      ///< so many have come, ever
   ControlServer control_;
   Ending ending_;
   HostsInput input_;
@@ -117,28 +126,38 @@ class HostsDriver {
   Ending::Clock::time_point silent_since_ = Ending::Clock::now();
 };
 
+void HostsDriver::make_lines() {
+  Hosts others{launch_.shell, launch_.width, {}};
+  std::vector<LauncherLine*> line_of(launch_.job.nodes.size());
+  const auto make = [&](const Hosts& hosts, bool is_here) {
+    Line& line = lines_.emplace_back(hosts.all.front(), is_here);
+    line.hosts = hosts;
+    for (const HostName& host : hosts.all) line_of[host.number] = &line.launcher;
+  };
+  for (std::uint32_t host = 0; host < launch_.job.nodes.size(); ++host) {
+    const HostName one{host, name(host)};
+    launch_.are_here[host] ? make({launch_.shell, launch_.width, {one}}, true) : others.all.push_back(one);
+  }
+  for (const Hosts& branch : branches_of(others)) make(branch, false);
+  for (std::uint32_t host = 0; host < launch_.job.nodes.size(); ++host)
+    hosts_.emplace_back(host, *line_of[host]);
+  is_over_.resize(hosts_.size());
+}
+
 base::Status HostsDriver::start() {
   signals_.begin(kHandled);
   block_signals_of_writes();
-  if (launch_.command.gdb) CLUMP_TRY(gdb_.emplace(lines_.size(), launch_.command.gdb_commands).open());
+  if (launch_.command.gdb) CLUMP_TRY(gdb_.emplace(hosts_.size(), launch_.command.gdb_commands).open());
   if (launch_.records.are_wanted()) CLUMP_TRY(launch_.records.collect());
   job_ = pmi::encode(launch_.job);
-  std::vector<std::string> environment;
-  for (const char* const* entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
   std::vector<Process> launchers;
-  for (std::size_t host = 0; host < lines_.size(); ++host) {
-    const bool is_here = launch_.are_here[host];
-    std::vector<std::string> words = launch_.launcher.words(name(host), is_here, static_cast<int>(host));
-    Process& process = launchers.emplace_back();
-    process.program = words.front();
-    process.arguments = std::move(words);
-    process.environment = environment;
-    process.grace = kEndOfLaunchers;
-    process.own_group = is_here;
-    process.ignores_signals = !is_here;
-    CLUMP_TRY(lines_[host].prepare(process));
+  for (Line& line : lines_) {
+    const std::uint32_t number = line.launcher.number();
+    launchers.push_back(launch_.are_here[number] ? Launcher::of_this_host(number)
+                                                 : launch_.launcher.of_host(name(number), number));
+    CLUMP_TRY(line.launcher.prepare(launchers.back()));
   }
-  for (const HostLine& line : lines_) line.add_own_to(launchers.front().of_mpiexec);
+  for (const Line& line : lines_) line.launcher.add_own_to(launchers.front().of_mpiexec);
   const base::Status started = supervisor_.start(launchers);
   for (const Process& process : launchers)
     for (const int given : {process.in, process.out, process.err}) ::close(given);
@@ -160,7 +179,8 @@ int HostsDriver::finish() {
 /// ssh may leave its connection behind for the next job, if it can end by itself.
 void HostsDriver::wait_for_launchers() {
   const auto end = Ending::Clock::now() + kEndOfLaunchers;
-  while (!has_given_up_ && !std::ranges::all_of(lines_, &HostLine::has_launcher_ended)) {
+  const auto has_ended = [](const Line& line) { return line.launcher.has_launcher_ended(); };
+  while (!has_given_up_ && !std::ranges::all_of(lines_, has_ended)) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Ending::Clock::now());
     tools::PollSet mine;
     mine.add(supervisor_.descriptor());
@@ -172,19 +192,21 @@ void HostsDriver::wait_for_launchers() {
 void HostsDriver::wait_once() {
   tools::PollSet all;
   for (const int one : {signals_.descriptor(), supervisor_.descriptor()}) all.add(one);
-  for (std::size_t host = 0; host < lines_.size(); ++host)
-    if (!is_over_[host]) lines_[host].add_to(all);
+  for (const Line& line : lines_)
+    if (!line.is_closed) line.launcher.add_to(all);
+  for (std::size_t host = 0; host < hosts_.size(); ++host)
+    if (!is_over_[host]) hosts_[host].channels().add_to(all);
   for (const OutputBuffer* const buffer : output_buffers()) buffer->add_to(all);
   if (gdb_) gdb_->add_to(all);
   all.wait(milliseconds_left());
   read_signals();
   read_events();
-  for (std::size_t host = 0; host < lines_.size(); ++host)
-    if (!is_over_[host]) transfer(host);
+  for (Line& line : lines_)
+    if (!line.is_closed) transfer(line);
   pass_on_output();
   if (ending_.has_begun() || has_failed_) control_.note_end();
   is_stuck_ = control_.poll() || is_stuck_;
-  for (std::size_t host = 0; host < lines_.size(); ++host)
+  for (std::size_t host = 0; host < hosts_.size(); ++host)
     if (!is_over_[host]) look_at_end(host);
   if (ending_.is_timeout()) end_job(SIGALRM);
   take_steps();
@@ -206,7 +228,7 @@ void HostsDriver::read_events() {
   Event event;
   bool supervisor_gone = false;
   while (supervisor_.next(event, supervisor_gone)) {
-    HostLine& line = lines_[static_cast<std::size_t>(event.index)];
+    LauncherLine& line = lines_[static_cast<std::size_t>(event.index)].launcher;
     if (event.kind == Event::Kind::kEnded) line.note_launcher_end(event.value);
     if (event.kind == Event::Kind::kCannotStart) line.note_launcher_end(-1, event.value);
   }
@@ -216,30 +238,49 @@ void HostsDriver::read_events() {
   give_up();
 }
 
-void HostsDriver::transfer(std::size_t host) {
-  HostLine& line = lines_[host];
-  line.transfer([&](std::string_view message) { return control_.take(host, std::string(message)); });
-  if (line.take_greeting()) admit(host);
-  if (const std::string words = line.take_words(); !words.empty()) output_.show(words);
+void HostsDriver::transfer(Line& line) {
+  line.launcher.transfer([&](const Frame& frame) { return take(line, frame); });
+  for (const HostName& host : line.hosts.all) {
+    HostLine& one = hosts_[host.number];
+    if (one.take_greeting()) admit(host.number);
+    if (!is_over_[host.number]) one.channels().transfer();
+  }
+  if (const std::string words = line.launcher.take_words(); !words.empty()) output_.show(words);
+}
+
+bool HostsDriver::take(Line& line, const Frame& frame) {
+  const auto is_it = [&](const HostName& host) { return host.number == frame.host; };
+  if (std::ranges::none_of(line.hosts.all, is_it)) return false;
+  return hosts_[frame.host].take(
+      frame, [&](std::string_view message) { return control_.take(frame.host, std::string(message)); });
 }
 
 void HostsDriver::admit(std::size_t host) {
+  HostLine& one = hosts_[host];
   ++there_;
   if (has_failed_) return end(host);
-  const FrameStream& stream = lines_[host].stream();
-  if (stream.version() != CLUMP_VERSION) {
+  if (one.version() != CLUMP_VERSION) {
     control_.add_trouble(host,
                          fmt::format("Clump {} here, {} there ({}): install the same version on every host",
-                                     CLUMP_VERSION, stream.version(), stream.path()));
+                                     CLUMP_VERSION, one.version(), one.path()));
     return end(host);
   }
-  if (there_ == lines_.size()) begin();
+  const auto line =
+      std::ranges::find_if(lines_, [&](const Line& of) { return of.launcher.number() == host; });
+  if (line != lines_.end() && line->hosts.all.size() > 1) {
+    Hosts below = line->hosts;
+    below.all.erase(below.all.begin());
+    line->launcher.stream().send(
+        {static_cast<std::uint32_t>(host), Channel::kControl, Frame::Kind::kLaunch, encode(below)});
+    line->launcher.stream().flush();
+  }
+  if (there_ == hosts_.size()) begin();
 }
 
 /// No rank begins before all hosts are there.
 void HostsDriver::begin() {
   has_begun_ = true;
-  for (std::size_t host = 0; host < lines_.size(); ++host) {
+  for (std::size_t host = 0; host < hosts_.size(); ++host) {
     if (const base::Status opened = open_channels(host); !opened.ok()) {
       control_.add_trouble(host, base::message_of(opened.code()));
       return fail();
@@ -250,7 +291,7 @@ void HostsDriver::begin() {
 }
 
 base::Status HostsDriver::open_channels(std::size_t host) {
-  Channels& channels = lines_[host].channels();
+  Channels& channels = hosts_[host].channels();
   int end = -1;
   if (HostsInput::is_read_by(launch_.job, static_cast<int>(host))) {
     CLUMP_TRY(channels.open(Channel::kInput, end));
@@ -268,38 +309,51 @@ base::Status HostsDriver::open_channels(std::size_t host) {
 }
 
 void HostsDriver::look_at_end(std::size_t host) {
-  HostLine& line = lines_[host];
+  HostLine& one = hosts_[host];
   if (control_.code(host).value_or(0) != 0) fail();
-  if (control_.code(host) && line.is_complete()) {
-    if (const std::string words = line.take_words(true); !words.empty()) output_.show(words);
-    return end(host);
-  }
-  if (line.is_lost()) lose(host);
+  if (control_.code(host) && one.is_complete()) return end(host);
+  if (one.lost() || one.line().is_lost()) lose(host);
 }
 
+/// When it is that of all hosts of a line, the line is closed.
 void HostsDriver::end(std::size_t host) {
   if (is_over_[host]) return;
   is_over_[host] = true;
   ++over_;
   for (const auto& [channel, target] : kOutputs) {
-    output_.add(host, target, lines_[host].channels().waiting(channel));
+    output_.add(host, target, hosts_[host].channels().waiting(channel));
     output_.end(host, target);
   }
   control_.lose(host);
-  lines_[host].close();
+  hosts_[host].close();
+  const auto line =
+      std::ranges::find_if(lines_, [&](const Line& of) { return &of.launcher == &hosts_[host].line(); });
+  line->is_closed =
+      std::ranges::all_of(line->hosts.all, [&](const HostName& of) { return is_over_[of.number]; });
+  if (line->is_closed) {
+    if (const std::string words = line->launcher.take_words(!has_failed_); !words.empty())
+      output_.show(words);
+    line->launcher.close();
+  }
   if (control_.troubles().any()) fail();
+}
+
+std::string HostsDriver::why_lost(std::size_t host) {
+  const HostLine& one = hosts_[host];
+  if (one.lost()) return *one.lost();
+  LauncherLine& line = hosts_[host].line();
+  if (one.is_first()) return line.why_lost(launch_.launcher.name());
+  return fmt::format("{}, through which it is reached, is lost", line.name());
 }
 
 /// Why is told, unless it follows from what has been told.
 void HostsDriver::lose(std::size_t host) {
-  const HostLine& line = lines_[host];
   if (!has_given_up_) {
-    const std::string why = line.why_lost(launch_.launcher.name());
     const char* const more = control_.code(host) ? "; the end of what its ranks have written is lost" : "";
-    if (line.is_there())
-      output_.show(fmt::format("mpiexec: lost {}: {}{}\n", name(host), why, more));
+    if (hosts_[host].is_there())
+      output_.show(fmt::format("mpiexec: lost {}: {}{}\n", name(host), why_lost(host), more));
     else
-      control_.add_trouble(host, why);
+      control_.add_trouble(host, why_lost(host));
   }
   has_lost_ = has_lost_ || !control_.code(host);
   if (!ending_.has_begun()) control_.note_failure(kExitOutput);
@@ -310,7 +364,7 @@ void HostsDriver::lose(std::size_t host) {
 /// Nothing more is waited for, or not for hosts whose ranks have not ended: streams that end end these, too.
 void HostsDriver::give_up(bool all) {
   has_given_up_ = true;
-  for (std::size_t host = 0; host < lines_.size(); ++host)
+  for (std::size_t host = 0; host < hosts_.size(); ++host)
     if (!is_over_[host] && (all || !control_.code(host))) lose(host);
 }
 
@@ -319,8 +373,8 @@ void HostsDriver::fail() {
   if (ending_.has_begun() || std::exchange(has_failed_, true)) return;
   ending_.limit(has_begun_ ? kGraceOfOthers : kOtherTroubles);
   if (has_begun_ && !is_stuck_) control_.stop_ranks();
-  for (std::size_t host = 0; !has_begun_ && host < lines_.size(); ++host)
-    if (lines_[host].is_there()) end(host);
+  for (std::size_t host = 0; !has_begun_ && host < hosts_.size(); ++host)
+    if (hosts_[host].is_there()) end(host);
 }
 
 void HostsDriver::pass_on_output() {
@@ -328,10 +382,10 @@ void HostsDriver::pass_on_output() {
   // The first host that finds no room is the first next time: all get their turn.
   const std::size_t begin = first_;
   bool is_full = false;
-  for (std::size_t i = 0; i < lines_.size(); ++i) {
-    const std::size_t host = (begin + i) % lines_.size();
+  for (std::size_t i = 0; i < hosts_.size(); ++i) {
+    const std::size_t host = (begin + i) % hosts_.size();
     for (const auto& [channel, target] : kOutputs) {
-      Channels& channels = lines_[host].channels();
+      Channels& channels = hosts_[host].channels();
       const std::string_view bytes = channels.waiting(channel);
       if (bytes.empty()) continue;
       if (output_.is_blocked(host, target)) {
@@ -384,7 +438,7 @@ void HostsDriver::read_signals() {
       control_.pass_on(number);
     }
     if (number != SIGTSTP) continue;
-    for (HostLine& line : lines_) line.pause();
+    for (Line& line : lines_) line.launcher.pause();
     ::raise(SIGSTOP);
   }
 }
@@ -420,7 +474,7 @@ void HostsDriver::take_steps() {
 }
 
 bool HostsDriver::have_all_told() const {
-  for (std::size_t host = 0; host < lines_.size(); ++host)
+  for (std::size_t host = 0; host < hosts_.size(); ++host)
     if (!is_over_[host] && !control_.code(host)) return false;
   return true;
 }

@@ -19,6 +19,8 @@ struct Launch {
   const Command& command;
   const pmi::Job& job;
   const Launcher& launcher;
+  std::string shell;               ///< the launcher's (branches.h)
+  int width = 0;                   ///< so many hosts are started from here; others start the rest
   std::vector<bool> are_here;      ///< by host
   std::vector<std::string> words;  ///< for proxies (start_message.h)
   Places places;

@@ -1,6 +1,10 @@
 #include "cluster/launcher.h"
 
+#include <unistd.h>
+
+#include <chrono>
 #include <filesystem>
+#include <utility>
 
 #include "base/program_path.h"
 #include "cluster/proxy.h"
@@ -8,19 +12,41 @@
 
 namespace clump::mpiexec {
 
-base::Status Launcher::find() {
-  CLUMP_TRY(tools::find_remote_shell(shell_));
+namespace {
+
+constexpr std::chrono::milliseconds kEnd{1000};  ///< when its stream has ended
+
+Process process_of(std::vector<std::string> words) {
+  Process process;
+  process.program = words.front();
+  process.arguments = std::move(words);
+  for (const char* const* entry = environ; *entry != nullptr; ++entry)
+    process.environment.emplace_back(*entry);
+  process.grace = kEnd;
+  return process;
+}
+
+}  // namespace
+
+base::Status Launcher::find(const std::string& shell) {
+  CLUMP_TRY(tools::find_remote_shell(shell, shell_));
   name_ = std::filesystem::path(shell_.front()).filename();
   return {};
 }
 
-std::vector<std::string> Launcher::words(const std::string& host, bool is_here, int number) const {
-  const std::vector<std::string> proxy{kProxy, std::to_string(number)};
-  if (is_here) return {base::program_path(), proxy[0], proxy[1]};
-  std::vector<std::string> all = shell_;
-  all.push_back(host);
-  all.push_back(tools::mpiexec_there(proxy));
-  return all;
+Process Launcher::of_host(const std::string& host, std::uint32_t number) const {
+  std::vector<std::string> words = shell_;
+  words.push_back(host);
+  words.push_back(tools::mpiexec_there({kProxy, std::to_string(number)}));
+  Process process = process_of(std::move(words));
+  process.ignores_signals = true;  // but it may ask for a password on the terminal
+  return process;
+}
+
+Process Launcher::of_this_host(std::uint32_t number) {
+  Process process = process_of({base::program_path(), kProxy, std::to_string(number)});
+  process.own_group = true;  // what a terminal sends is for mpiexec, which passes it on
+  return process;
 }
 
 }  // namespace clump::mpiexec

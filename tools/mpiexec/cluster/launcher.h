@@ -2,20 +2,24 @@
 // is this host.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "base/status.h"
+#include "job/supervisor.h"
 
 namespace clump::mpiexec {
 
 class Launcher {
  public:
-  /// Finds what reaches other hosts. Not needed where there are none.
-  base::Status find();
-  /// The command line that starts the proxy of a host, which has this number in the job. Its standard input
-  /// and output are the stream to it (frame_stream.h).
-  std::vector<std::string> words(const std::string& host, bool is_here, int number) const;
+  /// Finds what reaches other hosts: `shell` as tools::find_remote_shell() takes it.
+  base::Status find(const std::string& shell);
+  /// The process that starts the proxy of a host, which has this number in the job. Its standard input and
+  /// output are the stream to it (launcher_line.h).
+  Process of_host(const std::string& host, std::uint32_t number) const;
+  /// The proxy of this host.
+  static Process of_this_host(std::uint32_t number);
   /// "ssh", as the user has named it.
   const std::string& name() const { return name_; }
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -76,12 +77,14 @@ void ProxyRelay::run() {
     tools::PollSet all;
     stream_.add_to(all);
     channels_.add_to(all);
+    branches_.add_to(all);
     control_.add_to(all);
     if (!is_finishing_) all.add(finish_event_);
     all.wait(static_cast<int>(std::chrono::milliseconds(kPingEvery).count()));
     stream_.transfer();
     const auto now = Clock::now();
     if (!take_frames() || !has_patience(now)) break;
+    branches_.transfer(stream_);
     control_.transfer();
     for (std::string message; control_.receive(message);)
       stream_.send({host_, Channel::kControl, Frame::Kind::kData, message});
@@ -96,6 +99,7 @@ void ProxyRelay::run() {
   for (int channel = 1; channel < kChannels; ++channel) channels_.close(static_cast<Channel>(channel));
   stream_.close();
   control_ = Connection();
+  branches_.close();
   ::close(std::exchange(errors_, -1));
 }
 
@@ -106,20 +110,34 @@ void ProxyRelay::complain(const std::string& why) const {
 }
 
 bool ProxyRelay::take_frames() {
-  Frame frame;
   has_heard_ = false;
-  while (stream_.receive(frame)) {
-    has_heard_ = true;
+  for (Frame frame; stream_.receive(frame); has_heard_ = true) {
     is_paused_ = frame.kind == Frame::Kind::kPause;
-    const bool is_control = frame.channel == Channel::kControl;
-    if (frame.host != host_ || (!is_control && !channels_.take(frame))) {
-      complain("what mpiexec has sent breaks the rules");
-      return false;
-    }
-    if (is_control && frame.kind == Frame::Kind::kData) control_.send(frame.bytes);
+    if (is_paused_) branches_.pause();
+    if (frame.host == host_ ? take(frame) : branches_.pass_down(frame)) continue;
+    complain("what mpiexec has sent breaks the rules");
+    return false;
   }
   if (stream_.is_damaged()) complain("what mpiexec has sent is no message");
   return !stream_.has_ended();
+}
+
+bool ProxyRelay::take(const Frame& frame) {
+  if (frame.channel != Channel::kControl) return channels_.take(frame);
+  if (frame.kind == Frame::Kind::kData) control_.send(frame.bytes);
+  if (frame.kind == Frame::Kind::kClose) control_ = Connection();
+  if (frame.kind != Frame::Kind::kLaunch) return true;
+  const std::vector<int> before = own();
+  const base::Status launched = branches_.launch(frame.bytes, before);
+  if (!launched.ok()) complain(base::message_of(launched.code()));
+  const std::lock_guard lock(mutex_);
+  std::ranges::copy(branches_.descriptors(), std::back_inserter(own_));
+  return launched.ok();
+}
+
+std::vector<int> ProxyRelay::own() {
+  const std::lock_guard lock(mutex_);
+  return own_;
 }
 
 /// Time in which this process did not run is not counted.
@@ -134,7 +152,7 @@ bool ProxyRelay::has_patience(Clock::time_point now) {
 
 bool ProxyRelay::is_done() {
   return is_finishing_ && !control_.is_open() && channels_.is_closed(Channel::kOutput) &&
-         channels_.is_closed(Channel::kErrors) && stream_.is_idle();
+         channels_.is_closed(Channel::kErrors) && branches_.are_over() && stream_.is_idle();
 }
 
 void ProxyRelay::finish() {

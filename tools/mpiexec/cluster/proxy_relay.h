@@ -5,11 +5,13 @@
 
 #include <atomic>
 #include <chrono>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "base/status.h"
+#include "cluster/branches.h"
 #include "cluster/channels.h"
 #include "cluster/connection.h"
 #include "cluster/frame_stream.h"
@@ -32,7 +34,7 @@ class ProxyRelay {
   /// The proxy's end of a channel, a socket. Once.
   int end_of(Channel channel) { return ends_[static_cast<std::size_t>(channel)]; }
   /// Those that processes of ranks, and their supervisor, shall not have.
-  const std::vector<int>& own() const { return own_; }
+  std::vector<int> own();
   /// All of the host is over, and told on the control connection, which is closed: returns when mpiexec has
   /// all output, or has gone.
   void finish();
@@ -46,6 +48,7 @@ class ProxyRelay {
   void run();
   /// False: mpiexec has gone.
   bool take_frames();
+  bool take(const Frame& frame);
   bool is_done();
   void complain(const std::string& why) const;
   bool has_patience(Clock::time_point now);
@@ -55,6 +58,8 @@ class ProxyRelay {
   Channels channels_;
   Connection control_, theirs_;
   int ends_[kChannels] = {-1, -1, -1, -1, -1, -1};
+  Branches branches_;  ///< the proxies that this one has started
+  std::mutex mutex_;   ///< of own_
   std::vector<int> own_;
   int finish_event_ = -1;
   int errors_ = -1;  ///< the launcher's standard error
