@@ -10,7 +10,7 @@
 
 namespace clump::mpiexec {
 
-std::string encode(const Hosts& hosts) {
+std::string encode(const HostList& hosts) {
   pmi::Writer out;
   out.text(hosts.shell);
   out.number(hosts.width);
@@ -22,7 +22,7 @@ std::string encode(const Hosts& hosts) {
   return out.take();
 }
 
-bool decode(std::string_view bytes, Hosts& hosts) {
+bool decode(std::string_view bytes, HostList& hosts) {
   pmi::Reader in(bytes);
   hosts.shell = in.text();
   hosts.width = in.number<std::int32_t>();
@@ -34,9 +34,9 @@ bool decode(std::string_view bytes, Hosts& hosts) {
   return in.finished() && hosts.width > 0;
 }
 
-std::vector<Hosts> branches_of(const Hosts& hosts) {
+std::vector<HostList> branches_of(const HostList& hosts) {
   const std::size_t count = std::min(hosts.all.size(), static_cast<std::size_t>(hosts.width));
-  std::vector<Hosts> branches;
+  std::vector<HostList> branches;
   for (std::size_t i = 0; i < count; ++i) {
     const auto from = static_cast<std::ptrdiff_t>(hosts.all.size() * i / count);
     const auto to = static_cast<std::ptrdiff_t>(hosts.all.size() * (i + 1) / count);
@@ -50,12 +50,12 @@ bool Branches::Branch::has(std::uint32_t host) const {
 }
 
 base::Status Branches::launch(std::string_view message, const std::vector<int>& own) {
-  Hosts hosts;
+  HostList hosts;
   if (!branches_.empty() || !decode(message, hosts) || hosts.all.empty())
     return base::fail(MPI_ERR_SPAWN, "mpiexec has sent a list of hosts that is none");
   CLUMP_TRY(launcher_.find(hosts.shell));
   std::vector<Process> launchers;
-  for (Hosts& below : branches_of(hosts)) {
+  for (HostList& below : branches_of(hosts)) {
     Branch& branch = branches_.emplace_back(below.all.front());
     branch.below = std::move(below);
     CLUMP_TRY(branch.line.prepare(
@@ -81,7 +81,7 @@ void Branches::add_to(tools::PollSet& all) const {
     if (!branch.is_over) branch.line.add_to(all);
 }
 
-void Branches::read_events() {
+bool Branches::read_events() {
   Event event;
   bool supervisor_gone = false;
   while (!branches_.empty() && supervisor_.next(event, supervisor_gone)) {
@@ -89,11 +89,15 @@ void Branches::read_events() {
     if (event.kind == Event::Kind::kEnded) line.note_launcher_end(event.value);
     if (event.kind == Event::Kind::kCannotStart) line.note_launcher_end(-1, event.value);
   }
-  if (supervisor_gone) close();
+  return !supervisor_gone;
 }
 
 void Branches::transfer(FrameStream& mpiexec) {
-  read_events();
+  if (!read_events()) {
+    for (Branch& branch : branches_)
+      if (!branch.is_over) lose(branch, mpiexec);
+    supervisor_.stop();
+  }
   for (Branch& branch : branches_) {
     if (branch.is_over) continue;
     LauncherLine& line = branch.line;
@@ -106,7 +110,7 @@ void Branches::transfer(FrameStream& mpiexec) {
       const std::string greeting = fmt::format("{} {}", line.stream().version(), line.stream().path());
       mpiexec.send({line.number(), Channel::kControl, Frame::Kind::kGreeting, greeting});
       if (line.stream().version() == CLUMP_VERSION && branch.below.all.size() > 1) {
-        Hosts rest = branch.below;
+        HostList rest = branch.below;
         rest.all.erase(rest.all.begin());
         line.stream().send({line.number(), Channel::kControl, Frame::Kind::kLaunch, encode(rest)});
       }

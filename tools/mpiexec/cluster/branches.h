@@ -25,16 +25,16 @@ struct HostName {
 };
 
 /// Some of a job's hosts: how they are reached, and how many a process starts itself.
-struct Hosts {
+struct HostList {
   std::string shell;  ///< as tools::find_remote_shell() takes it
   std::int32_t width = 0;
   std::vector<HostName> all;
 };
-std::string encode(const Hosts& hosts);
-bool decode(std::string_view bytes, Hosts& hosts);
+std::string encode(const HostList& hosts);
+bool decode(std::string_view bytes, HostList& hosts);
 
 /// Shares them out to branches: the first host of each is started here, and starts the rest of it.
-std::vector<Hosts> branches_of(const Hosts& hosts);
+std::vector<HostList> branches_of(const HostList& hosts);
 
 /// A proxy's. Of the thread that moves its stream; only close() blocks.
 class Branches {
@@ -62,12 +62,13 @@ class Branches {
  private:
   struct Branch {
     LauncherLine line;
-    Hosts below;
+    HostList below;
     bool is_over = false;
     explicit Branch(const HostName& host) : line(host.number, host.name, false) {}
     bool has(std::uint32_t host) const;
   };
-  void read_events();
+  /// False: what keeps the launchers together was killed, and they with it.
+  bool read_events();
   void lose(Branch& branch, FrameStream& mpiexec);
 
   Launcher launcher_;

@@ -129,6 +129,9 @@ bool Channels::take(const Frame& frame) {
       return true;
     case Frame::Kind::kPing:
     case Frame::Kind::kPause:
+    case Frame::Kind::kLaunch:
+    case Frame::Kind::kGreeting:
+    case Frame::Kind::kLost:
       break;
   }
   return false;

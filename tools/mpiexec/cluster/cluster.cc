@@ -18,8 +18,6 @@ namespace {
 /// Descriptors that mpiexec has open: pipes to a launcher, and ends of channels.
 constexpr long kFilesOfHost = 12, kFilesOfMpiexec = 64;
 
-/// The environment variable that says how many hosts a process starts itself.
-constexpr const char* kWidthVariable = "CLUMP_TREE_WIDTH";
 constexpr int kUsualWidth = 32;
 
 base::Status find_width(int& width) {

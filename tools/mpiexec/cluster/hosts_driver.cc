@@ -63,7 +63,7 @@ class HostsDriver {
   struct Line {
     Line(const HostName& first, bool is_here) : launcher(first.number, first.name, is_here) {}
     LauncherLine launcher;
-    Hosts hosts;
+    HostList hosts;
     bool is_closed = false;
   };
   void make_lines();
@@ -127,9 +127,9 @@ class HostsDriver {
 };
 
 void HostsDriver::make_lines() {
-  Hosts others{launch_.shell, launch_.width, {}};
+  HostList others{launch_.shell, launch_.width, {}};
   std::vector<LauncherLine*> line_of(launch_.job.nodes.size());
-  const auto make = [&](const Hosts& hosts, bool is_here) {
+  const auto make = [&](const HostList& hosts, bool is_here) {
     Line& line = lines_.emplace_back(hosts.all.front(), is_here);
     line.hosts = hosts;
     for (const HostName& host : hosts.all) line_of[host.number] = &line.launcher;
@@ -138,7 +138,7 @@ void HostsDriver::make_lines() {
     const HostName one{host, name(host)};
     launch_.are_here[host] ? make({launch_.shell, launch_.width, {one}}, true) : others.all.push_back(one);
   }
-  for (const Hosts& branch : branches_of(others)) make(branch, false);
+  for (const HostList& branch : branches_of(others)) make(branch, false);
   for (std::uint32_t host = 0; host < launch_.job.nodes.size(); ++host)
     hosts_.emplace_back(host, *line_of[host]);
   is_over_.resize(hosts_.size());
@@ -268,7 +268,7 @@ void HostsDriver::admit(std::size_t host) {
   const auto line =
       std::ranges::find_if(lines_, [&](const Line& of) { return of.launcher.number() == host; });
   if (line != lines_.end() && line->hosts.all.size() > 1) {
-    Hosts below = line->hosts;
+    HostList below = line->hosts;
     below.all.erase(below.all.begin());
     line->launcher.stream().send(
         {static_cast<std::uint32_t>(host), Channel::kControl, Frame::Kind::kLaunch, encode(below)});
@@ -331,7 +331,7 @@ void HostsDriver::end(std::size_t host) {
   line->is_closed =
       std::ranges::all_of(line->hosts.all, [&](const HostName& of) { return is_over_[of.number]; });
   if (line->is_closed) {
-    if (const std::string words = line->launcher.take_words(!has_failed_); !words.empty())
+    if (const std::string words = line->launcher.take_words(control_.code(host).has_value()); !words.empty())
       output_.show(words);
     line->launcher.close();
   }
@@ -340,6 +340,9 @@ void HostsDriver::end(std::size_t host) {
 
 std::string HostsDriver::why_lost(std::size_t host) {
   const HostLine& one = hosts_[host];
+  if (one.lost() && !one.is_there())
+    return fmt::format("{}; another host has tried it: with {}={} mpiexec does so itself", *one.lost(),
+                       kWidthVariable, hosts_.size());
   if (one.lost()) return *one.lost();
   LauncherLine& line = hosts_[host].line();
   if (one.is_first()) return line.why_lost(launch_.launcher.name());
