@@ -55,7 +55,7 @@ def imbalance_table(results):
         longest = medians[f"imbalance-{ranks}", "longest", 0]
         cells = [f"{times[name]:.2f}" if name in times else "failed" for name in names]
         lines.append(f"| {ranks} | {statistics.median(longest.values()):.2f} | " + " | ".join(cells) + " |")
-    return "\n".join([*lines, "", f"Times the perfect balance of all work on the cores. {heading(results)}"])
+    return "\n".join([*lines, "", f"Work and times are multiples of the perfect balance: all work divided by the number of cores. {heading(results)}"])
 
 
 def main():

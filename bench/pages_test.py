@@ -28,7 +28,7 @@ class Table(unittest.TestCase):
             "| 2 | 1.30 | 1.30 | 1.31 | 1.32 |",
             "| 16 | 0.21 | 1.04 | failed | 1.20 |",
             "",
-            "Times the perfect balance of all work on the cores. 2 cores; 5 November 2026, medians of 3 rounds.",
+            "Work and times are multiples of the perfect balance: all work divided by the number of cores. 2 cores; 5 November 2026, medians of 3 rounds.",
         ])
 
 

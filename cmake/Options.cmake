@@ -2,6 +2,8 @@
 add_library(clump_options INTERFACE)
 target_compile_options(clump_options INTERFACE
   -Wall -Wextra -Wpointer-arith -Wno-missing-field-initializers -fno-omit-frame-pointer -ftls-model=initial-exec)
+# Clang tells of each loop that it would not vectorise.
+target_compile_options(clump_options INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-pass-failed>)
 target_link_libraries(clump_options INTERFACE Threads::Threads)
 # {fmt} is compiled into clump_base (src/base/format.cc says why), so only its headers are taken from the system.
 target_include_directories(clump_options SYSTEM INTERFACE

@@ -46,4 +46,4 @@ echo "==> mpiexec --profile=jacobi -n 4 jacobi 1024 200: where the time of a pro
 "$bin/mpiexec" --profile=jacobi -n 4 ./jacobi 1024 200
 echo
 echo "Look at $work/jacobi.html in a browser."
-echo "The programs are in examples/; docs/quick-start.md says how to run your own:  PATH=$bin:\$PATH"
+echo "The programs are in examples/; docs/quick-start.md says how to run your own:  PATH=$(printf %q "$bin"):\$PATH"

@@ -139,14 +139,14 @@ def refuse_what_is_of_others(before, files):
     place = before.place
     for name in (*files, MANIFEST):
         if link := leads_out(place, name):
-            sys.exit(f"tree.py: {link} leads to {os.path.realpath(link)}, which is outside of {place}: remove this link, or choose another folder by --prefix")
+            sys.exit(f"dev: {link} leads to {os.path.realpath(link)}, which is outside of {place}: remove this link, or choose another folder by --prefix")
         if (place / name).is_dir() and not (place / name).is_symlink():
-            sys.exit(f"tree.py: {place / name} is a folder, where a file would be installed: remove it, or choose another folder by --prefix")
+            sys.exit(f"dev: {place / name} is a folder, where a file would be installed: remove it, or choose another folder by --prefix")
     others = [str(place / name) for name, path in sorted(files.items())
               if name not in before.files and os.path.lexists(place / name) and checksum(place / name) != checksum(path)]
     if others:
         names = ", ".join(others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")
-        sys.exit(f"tree.py: './dev install' has not installed {names}, and does not replace files of others: remove them, or choose another folder by --prefix")
+        sys.exit(f"dev: './dev install' has not installed {names}, and does not replace files of others: remove them, or choose another folder by --prefix")
 
 
 def keep_changed(path):
@@ -163,7 +163,7 @@ def install(build, prefix, components, made):
     with tempfile.TemporaryDirectory(dir=build) as stage:
         files = staged(build, prefix, components, stage)
         if not files:
-            sys.exit(f"tree.py: {build} has no files of the components {', '.join(components)}: build the target 'installed' first")
+            sys.exit(f"dev: {build} has no files of the components {', '.join(components)}: build the target 'installed' first")
         refuse_what_is_of_others(before, files)
         before.remove_temporaries()
         for name in before.files - set(before.sums) - {MANIFEST, CHECKSUMS}:  # of version 0.1: until they are replaced, they may be as they are
@@ -198,9 +198,9 @@ def tell_left(place, left):
 def uninstall(prefix):
     place = pathlib.Path(os.environ.get("DESTDIR", "") + prefix)
     if not (place / MANIFEST).is_file():
-        sys.exit(f"tree.py: nothing was installed into {place} by './dev install': there is no {MANIFEST}")
+        sys.exit(f"dev: nothing was installed into {place} by './dev install': there is no {MANIFEST}")
     if link := leads_out(place, MANIFEST):
-        sys.exit(f"tree.py: {link} leads to {os.path.realpath(link)}, which is outside of {place}: nothing was removed")
+        sys.exit(f"dev: {link} leads to {os.path.realpath(link)}, which is outside of {place}: nothing was removed")
     tree = Tree(place)
     tree.remove_temporaries()
     removed, left = tree.remove(tree.files - {MANIFEST, CHECKSUMS}, set())
@@ -228,9 +228,9 @@ def main():
         else:
             sys.exit(__doc__)
     except OSError as error:
-        sys.exit(f"tree.py: {error.strerror}: {error.filename}; what was done so far is in the manifest: call this again, or uninstall")
+        sys.exit(f"dev: {error.strerror}: {error.filename}; what was done so far is in the manifest: call this again, or uninstall")
     except subprocess.CalledProcessError as error:
-        sys.exit(f"tree.py: {error}")
+        sys.exit(f"dev: {error}")
 
 
 if __name__ == "__main__":

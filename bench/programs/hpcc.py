@@ -4,6 +4,7 @@ The program itself does all of its parts in each run. A line that is added to it
 
 import re
 
+from .place import hpcc_make
 from .program import Program, grid, numbers
 
 PARTS = {"HPL": "HPL", "PTRANS": "PTRANS", "RandomAccess": "MPIRandomAccess", "FFT": "MPIFFT"}
@@ -11,48 +12,19 @@ ALL = ["HPL", "StarDGEMM", "SingleDGEMM", "PTRANS", "StarStream", "SingleStream"
        "SingleRandomAccess_LCG", "MPIRandomAccess", "StarRandomAccess", "SingleRandomAccess", "MPIFFT", "StarFFT", "SingleFFT", "LatencyBandwidth"]
 SIZES = {"HPL": 4000, "PTRANS": 6000, "RandomAccess": 1500, "FFT": 4000}  # N, of which the program derives all sizes
 
-MAKE = """\
-SHELL = /bin/sh
-CD = cd
-CP = cp
-LN_S = ln -s
-MKDIR = mkdir -p
-RM = rm -f
-TOUCH = touch
-ARCH = bench
-TOPdir = ../../..
-INCdir = $(TOPdir)/include
-BINdir = $(TOPdir)/bin/$(ARCH)
-LIBdir = $(TOPdir)/lib/$(ARCH)
-HPLlib = $(LIBdir)/libhpl.a
-LAlib = -L{blas} -Wl,-rpath,{blas} -lopenblas
-HPL_OPTS = -DMPI_Address=MPI_Get_address -DMPI_Type_struct=MPI_Type_create_struct
-HPL_DEFS = -DAdd_ -DF77_INTEGER=int -DStringSunStyle $(HPL_OPTS) -I$(INCdir) -I$(INCdir)/$(ARCH)
-HPL_LIBS = $(HPLlib) $(LAlib) -lm
-CC = {cc}
-CCNOOPT = $(HPL_DEFS)
-CCFLAGS = $(HPL_DEFS) -O2 -w
-LINKER = $(CC)
-LINKFLAGS = $(CCFLAGS)
-ARCHIVER = ar
-ARFLAGS = r
-RANLIB = ranlib
-"""
-
 BEGIN = "  if (HPCC_Init( &params ))\n    goto hpcc_end;\n"
 CHOOSE = "  if (argc > 1) {\n" + "".join(f"    params.Run{part} = !strcmp( argv[1], \"{part}\" );\n" for part in ALL) + "  }\n"
 
 
 def build(place, wrapper):
     folder = place.source(wrapper, "hpcc")
-    blas = next(place.packages("libopenblas0-serial", "libopenblas-serial-dev").glob("usr/lib/*/openblas-serial"))
     main = folder / "src/hpcc.c"
     text = main.read_text()
     if CHOOSE not in text:
         if BEGIN not in text:
             raise ValueError(f"{main} has no such lines as the part is to be chosen after")
         main.write_text("#include <string.h>\n" + text.replace(BEGIN, BEGIN + CHOOSE))
-    (folder / "hpl/Make.bench").write_text(MAKE.format(blas=blas, cc=wrapper.cc))
+    hpcc_make.write(folder, "bench", place.packages(*hpcc_make.PACKAGES), wrapper.cc)
     place.run(wrapper, ["make", f"-j{place.jobs}", "arch=bench"], folder, "hpcc")
     return folder / "hpcc"
 

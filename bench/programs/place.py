@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "real"))
+import hpcc_make  # noqa: E402,F401  -- for hpcc.py
 from sources import Archive, Missing, run_quietly  # noqa: E402,F401  -- the modules of programs use the latter two, too
 
 

@@ -5,7 +5,7 @@
 // obeys no variable: who has started it chooses them, and would choose by them which libraries it loads,
 // which files it makes and whom it trusts. It is then a job of one rank with defaults, as without mpiexec.
 //
-// The C library's functions that Clump has for ranks (image/libc_*.cc) are the program's: execvp() reads PATH
+// The C library's functions that Clump has for ranks (process/libc) are the program's: execvp() reads PATH
 // in such a process, too.
 #pragma once
 

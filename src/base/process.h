@@ -1,5 +1,5 @@
 // The number of this process. getpid() is not for our own code: where ranks share a process it tells each
-// rank a number of its own (image/process_ids.h).
+// rank a number of its own (process/ids.h).
 #pragma once
 
 #include <sys/syscall.h>

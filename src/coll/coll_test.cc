@@ -301,26 +301,6 @@ TEST(Selection, EveryCollectiveEndsWithARuleThatFitsAlways) {
   EXPECT_EQ(allreduce({16, 4 << 20, Operations::kCommutative, true}), Algorithm::kRing);
 }
 
-TEST(Select, TwoSwapRoomsWhereDataIsTouched) {
-  const auto allreduce = [](Count bytes, bool fits_pair, bool touched) {
-    return select(Collective::kAllreduce, {.ranks = 2,
-                                           .bytes = bytes,
-                                           .team = true,
-                                           .where = Where::kProcess,
-                                           .fits_pair = fits_pair,
-                                           .touched = touched});
-  };
-  EXPECT_EQ(allreduce(8, true, true), Algorithm::kShmSmall);
-  EXPECT_EQ(allreduce(16 << 10, true, true), Algorithm::kShmPair);
-  EXPECT_EQ(allreduce(16 << 10, true, false), Algorithm::kShmAll);
-  EXPECT_EQ(allreduce(16 << 10, false, true), Algorithm::kShmAll);
-  EXPECT_EQ(select(Collective::kAllreduce,
-                   {.ranks = 2, .bytes = 16 << 10, .team = true, .fits_pair = true, .touched = false},
-                   Algorithm::kShmPair),
-            Algorithm::kShmPair)
-      << "who asks for it gets it";
-}
-
 TEST(Select, WhatIsWantedIsUsedWhereItSuits) {
   const auto wanted = [](const Situation& situation, Algorithm algorithm) {
     return select(Collective::kAllreduce, situation, algorithm);

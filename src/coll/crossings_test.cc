@@ -82,7 +82,7 @@ class CrossingsOf : public testing::TestWithParam<std::vector<int>> {
     for (int rank = 0; rank < ranks_; ++rank) number += elsewhere(rank);
     return number;
   }
-  /// Everyone sends to the rank 1, 2, 4, ... further.
+  /// Each rank sends to the rank 1, 2, 4, ... further.
   int dissemination() const {
     int number = 0;
     for (int distance = 1; distance < ranks_; distance *= 2)

@@ -64,7 +64,7 @@ class CountingChannel final : public net::Channel {
 /// Ranks of one process without a runtime.
 class Job {
  public:
-  /// `homes`: which ranks take turns on a core; empty: nobody knows. `nodes`: which host each is on.
+  /// `homes`: which ranks take turns on a core; empty: not known. `nodes`: which host each is on.
   explicit Job(int size, std::vector<int> homes = {}, std::vector<int> nodes = {}) {
     world_.launch.size = size;
     world_.homes = std::move(homes);

@@ -42,10 +42,6 @@ bool any_done(std::span<Completion* const> completions) {
 // a wake-up.
 constexpr int kYields = 64;
 
-// Polls without a pause, and how many polls there are for one look at offered work, which costs more.
-constexpr int kEagerPolls = 200;
-constexpr int kPollsPerHelp = 8;
-
 /// While one lives, the calling thread of control waits; tells the observer, if the rank is watched.
 class Wait {
  public:

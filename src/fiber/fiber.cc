@@ -177,12 +177,12 @@ void for_each_fiber(const std::function<void(const Fiber&)>& visit) {
 }
 
 bool start_kernel_thread(void* (*body)(void*), void* argument) {
-  // The pthread_create of the image layer would make a thread of the calling rank.
+  // The pthread_create of the process layer would make a thread of the calling rank.
   using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
   // If mpiexec has not preloaded this library, the C library comes before it.
   static const auto create = [] {
     // A sanitizer has to know of every thread that allocates. Its pthread_create comes before all others and
-    // calls that of the image layer; the caller belongs to no rank meanwhile.
+    // calls that of the process layer; the caller belongs to no rank meanwhile.
     void* const next = __tsan_init != nullptr ? nullptr : ::dlsym(RTLD_NEXT, "pthread_create");
     return reinterpret_cast<Create>(next != nullptr ? next : ::dlsym(RTLD_DEFAULT, "pthread_create"));
   }();

@@ -2,7 +2,7 @@
 // load.
 //
 // The runtime makes an Identity before its rank starts; it lives until the process ends. Threads that a rank
-// makes (pthread_create, std::thread, OpenMP) inherit it: see image/threads.cc.
+// makes (pthread_create, std::thread, OpenMP) inherit it: see process/threads/threads.cc.
 #pragma once
 
 #include <atomic>

@@ -207,10 +207,10 @@ inline void pause_or_offer(int poll) {
     pause_cpu();
 }
 
-// How often a waiting fiber polls before it gives its worker to the idle loop, and how many of these polls
-// have no pause.
+// How often a waiting fiber polls before it gives its worker to the idle loop.
 inline constexpr int kPollsInPlace = 1000;
 inline constexpr int kPollsWhereShared = 8;
+// How many polls of a waiting fiber or kernel thread have no pause.
 inline constexpr int kEagerPolls = 200;
 // One poll in so many also looks for offered work, which costs more than looking at a lane.
 inline constexpr int kPollsPerHelp = 8;

@@ -8,9 +8,10 @@
 #include <csignal>
 
 #include "base/process.h"
-#include "image/image.h"
 #include "host/mappings.h"
 #include "host/stacks.h"
+#include "image/image.h"
+#include "process/libc/exit.h"
 
 namespace clump::host {
 

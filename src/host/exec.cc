@@ -1,4 +1,4 @@
-// exec() by a rank that shares its process: what its successor (image/successor.h) may do.
+// exec() by a rank that shares its process: what its successor (process/children/successor.h) may do.
 //
 // Before the rank has called MPI, the new program is the rank. It is started with all that it takes to ask
 // mpiexec for the rank's place, and does so on its first call of MPI. Ranks of a job are either images or
@@ -19,11 +19,11 @@
 #include <cstring>
 
 #include "base/why_refused.h"
-#include "host/start_variables.h"
 #include "host/failure.h"
+#include "host/start_variables.h"
 #include "host/state.h"
-#include "image/successor.h"
 #include "pmi/control.h"
+#include "process/children/successor.h"
 
 namespace clump::host {
 

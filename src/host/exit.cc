@@ -20,9 +20,10 @@
 #include "host/failure.h"
 #include "host/host.h"
 #include "host/state.h"
-#include "image/output.h"
-#include "image/signals.h"
 #include "pmi/pmix.h"
+#include "process/files/output.h"
+#include "process/libc/exit.h"
+#include "process/signals/signals.h"
 
 extern "C" [[gnu::weak]] void clump_malloc_end();  // src/malloc/young.h
 

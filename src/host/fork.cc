@@ -8,14 +8,14 @@
 #include "fiber/fiber.h"
 #include "host/stacks.h"
 #include "host/state.h"
-#include "image/children.h"
-#include "image/cores.h"
 #include "image/fork_locks.h"
-#include "image/output.h"
-#include "image/personality.h"
-#include "image/record_locks.h"
-#include "image/signals.h"
-#include "image/standard.h"
+#include "process/children/children.h"
+#include "process/children/personality.h"
+#include "process/files/output.h"
+#include "process/files/record_locks.h"
+#include "process/files/standard.h"
+#include "process/signals/signals.h"
+#include "process/threads/cores.h"
 
 namespace clump::host {
 

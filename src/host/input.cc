@@ -8,6 +8,7 @@
 
 #include "host/start_variables.h"
 #include "host/state.h"
+#include "process/files/streams.h"
 
 namespace clump::host {
 

@@ -27,8 +27,9 @@
 #include "fiber/identity.h"
 #include "host/start_variables.h"
 #include "host/state.h"
-#include "image/standard.h"
 #include "pmi/job_file.h"
+#include "process/files/standard.h"
+#include "process/libc/exit.h"
 
 namespace clump::host {
 

@@ -18,11 +18,11 @@
 #include "base/process.h"
 #include "host/shares.h"
 #include "host/stacks.h"
-#include "image/process_ids.h"
-#include "image/refusal.h"
-#include "image/spawn.h"
-#include "image/standard.h"
 #include "image/symbols.h"
+#include "process/children/spawn.h"
+#include "process/files/standard.h"
+#include "process/ids.h"
+#include "process/refusal.h"
 
 namespace clump::host {
 
@@ -200,30 +200,16 @@ CLUMP_HOST_API int prlimit(pid_t process, __rlimit_resource resource, const rlim
   return rank != nullptr ? change(*rank, resource, wanted, before) : real(process, resource, wanted, before);
 }
 
-CLUMP_HOST_API int prlimit64(pid_t process, __rlimit_resource resource, const rlimit64* wanted,
-                             rlimit64* before) noexcept {
-  return prlimit(process, resource, reinterpret_cast<const rlimit*>(wanted),
-                 reinterpret_cast<rlimit*>(before));
-}
-
 CLUMP_HOST_API int getrlimit(__rlimit_resource_t resource, rlimit* limit) noexcept {
   static constinit Hidden<int(int, rlimit*)> real{"getrlimit"};
   HostedRank* const rank = rank_with(resource);
   return rank != nullptr ? change(*rank, resource, nullptr, limit) : real(resource, limit);
 }
 
-CLUMP_HOST_API int getrlimit64(__rlimit_resource_t resource, rlimit64* limit) noexcept {
-  return getrlimit(resource, reinterpret_cast<rlimit*>(limit));
-}
-
 CLUMP_HOST_API int setrlimit(__rlimit_resource_t resource, const rlimit* limit) noexcept {
   static constinit Hidden<int(int, const rlimit*)> real{"setrlimit"};
   HostedRank* const rank = rank_with(resource);
   return rank != nullptr ? change(*rank, resource, limit, nullptr) : real(resource, limit);
-}
-
-CLUMP_HOST_API int setrlimit64(__rlimit_resource_t resource, const rlimit64* limit) noexcept {
-  return setrlimit(resource, reinterpret_cast<const rlimit*>(limit));
 }
 
 /// Of a rank's main thread it shows the stack as it is now, grown by setrlimit().

@@ -12,7 +12,7 @@
 
 #include "base/environment.h"
 #include "host/state.h"
-#include "image/mpi_library.h"
+#include "inspect/mpi_library.h"
 
 namespace clump::host {
 

@@ -29,8 +29,8 @@
 #include "host/host.h"
 #include "host/state.h"
 #include "host/tasks.h"
-#include "image/signals.h"
 #include "pmi/waits.h"
+#include "process/signals/signals.h"
 
 namespace clump::host {
 

@@ -1,8 +1,8 @@
 // What ranks write to stdout and stderr: that it can be seen soon, and that mpiexec learns of what is lost.
 //
-// Ranks with images print through image/output.h. In a plain process the C library's buffers do it, and other
-// programs between mpiexec and the rank (a shell) may have put something else in the place of the job's
-// stdout: mpiexec names what it has given.
+// Ranks with images print through process/files/output.h. In a plain process the C library's buffers do it,
+// and other programs between mpiexec and the rank (a shell) may have put something else in the place of the
+// job's stdout: mpiexec names what it has given.
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,11 +12,11 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "image/output.h"
+#include "host/state.h"
 #include "image/symbols.h"
 #include "pmi/control.h"
 #include "pmi/job.h"
-#include "host/state.h"
+#include "process/files/output.h"
 
 namespace clump::host {
 

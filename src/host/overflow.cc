@@ -91,7 +91,7 @@ bool find_stack(const HostedRank* rank, FoundStack& stack) {
   } else {
     if (before.end == mine.begin && !before.accessible) stack.guard = before.begin;
     stack.bottom = end_of_guard(mine, thread);
-    stack_t signals{};  // lies at the top of the stack: image/thread_stack.h
+    stack_t signals{};  // lies at the top of the stack: process/threads/thread_stack.h
     const bool is_ours = ::sigaltstack(nullptr, &signals) == 0 &&
                          reinterpret_cast<std::uintptr_t>(signals.ss_sp) >= mine.begin &&
                          reinterpret_cast<std::uintptr_t>(signals.ss_sp) < mine.end;

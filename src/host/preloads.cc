@@ -8,10 +8,10 @@
 #include <string>
 
 #include "base/environment.h"
-#include "host/start_variables.h"
 #include "host/own_preloads.h"
+#include "host/start_variables.h"
 #include "host/state.h"
-#include "image/kept_preloads.h"
+#include "process/children/kept_preloads.h"
 
 namespace clump::host {
 

@@ -23,9 +23,10 @@
 #include "host/failure.h"
 #include "host/stacks.h"
 #include "host/state.h"
-#include "image/memory_owner.h"
-#include "image/signals.h"
 #include "image/symbols.h"
+#include "inspect/arch.h"
+#include "process/memory_owner.h"
+#include "process/signals/signals.h"
 
 namespace clump::host {
 
@@ -54,14 +55,6 @@ bool is_fatal(int number) {
 /// True on the thread that is inside the handler: a fault there must not go round in circles.
 thread_local bool handling = false;
 
-std::uintptr_t stack_pointer_of(const ucontext_t& context) {
-#if defined(__x86_64__)
-  return static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RSP]);
-#elif defined(__aarch64__)
-  return static_cast<std::uintptr_t>(context.uc_mcontext.sp);
-#endif
-}
-
 /// If the memory is another rank's, then that rank's buffer is bad, most likely: a message between two ranks
 /// is moved by either of them, or by a thread of a third one.
 void describe_owner(char* text, std::size_t capacity, const HostedRank* rank, const void* address) {
@@ -81,8 +74,9 @@ std::size_t describe(char* text, std::size_t capacity, const HostedRank* rank, i
   if (info.si_code <= 0) {
     bytes = std::snprintf(text, capacity, "sent by process %d", info.si_pid);
   } else if (const std::size_t told =
-                 number == SIGSEGV ? describe_overflow(text, capacity, rank, info, stack_pointer_of(context))
-                                   : 0;
+                 number == SIGSEGV
+                     ? describe_overflow(text, capacity, rank, info, image::arch::stack_pointer_of(context))
+                     : 0;
              told != 0) {
     return told;
   } else if (info.si_code == SI_KERNEL) {
@@ -112,9 +106,10 @@ void on_fatal_signal(int number, siginfo_t* info, void* context) {
   const fiber::Identity* identity = fiber::identity();
   const HostedRank* rank = identity != nullptr ? &host().rank(*identity) : nullptr;
   char text[320];
-  const bool overflow = number == SIGSEGV && info->si_code > 0 &&
-                        describe_overflow(text, sizeof text, rank, *info,
-                                          stack_pointer_of(*static_cast<const ucontext_t*>(context))) != 0;
+  const bool overflow =
+      number == SIGSEGV && info->si_code > 0 &&
+      describe_overflow(text, sizeof text, rank, *info,
+                        image::arch::stack_pointer_of(*static_cast<const ucontext_t*>(context))) != 0;
   if (image::signals::take_fault(number, info, context, overflow)) return;
   handling = true;
   const std::size_t bytes =

@@ -13,8 +13,8 @@
 #include "host/stacks.h"
 #include "host/state.h"
 #include "image/image.h"
-#include "image/inspect.h"
-#include "image/record_locks.h"
+#include "inspect/inspect.h"
+#include "process/files/record_locks.h"
 
 namespace clump::host {
 

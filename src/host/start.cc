@@ -37,14 +37,18 @@
 #include "host/host.h"
 #include "host/stacks.h"
 #include "host/state.h"
-#include "image/output.h"
 #include "image/own_calls.h"
-#include "image/record_locks.h"
-#include "image/refusal.h"
 #include "image/sentinels.h"
-#include "image/signals.h"
 #include "image/symbols.h"
 #include "pmi/rank_variables.h"
+#include "process/files/output.h"
+#include "process/files/own_program.h"
+#include "process/files/record_locks.h"
+#include "process/files/standard.h"
+#include "process/libc/exit.h"
+#include "process/refusal.h"
+#include "process/signals/signals.h"
+#include "process/threads/cores.h"
 
 extern "C" {
 [[gnu::weak]] void __tsan_init();
@@ -176,6 +180,9 @@ void begin_imaged(int argc, char** argv, char** environment) {
   fiber::adopt_identity(&native.identity);
   image::output::set_tags(tags());
   watch_output();
+  image::note_auxiliary_vector(environment);
+  image::output::start();
+  image::standard::begin();
   const base::Status captured =
       image::capture(native.identity, argc, argv, environment);  // looks at LD_BIND_NOW
   restore_environment(environment);
@@ -239,9 +246,9 @@ void load_programs() {
   image::signals::begin_main_thread();
   if (host().is_debugged) wait_for_debugger();
   image::note_main_begins(rank.identity);
-  std::exit(main(
-      argc, argv,
-      image::environment_of(rank.identity)));  // the image layer's exit: this rank's handlers and destructors
+  std::exit(main(argc, argv,
+                 image::environment_of(
+                     rank.identity)));  // the process layer's exit: this rank's handlers and destructors
 }
 
 /// The calling kernel thread will run ranks: gives it what it cannot share with others.

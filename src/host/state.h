@@ -19,6 +19,7 @@
 #include "image/image.h"
 #include "pmi/job.h"
 #include "pmi/node_memory.h"
+#include "process/libc/exit.h"
 
 namespace clump::host {
 
@@ -209,7 +210,7 @@ void use_signal_stack(void* memory, std::size_t bytes);
 /// Gives the calling thread, the first of a plain process to call MPI, a stack for signal handlers if it has
 /// none.
 void use_signal_stack_if_none();
-/// The image layer's hook: see image::ExitHook.
+/// The process layer's hook: see image::ExitHook.
 void on_rank_exit(fiber::Identity* rank, int code, image::ExitKind kind);
 
 /// Bytes of a signal stack: the handler unwinds on it.

@@ -15,6 +15,7 @@
 #include "fiber/fiber.h"
 #include "fiber/worker.h"
 #include "host/state.h"
+#include "process/libc/exit.h"
 
 namespace clump::host {
 

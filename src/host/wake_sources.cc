@@ -21,7 +21,7 @@
 #include "host/proc_text.h"
 #include "host/state.h"
 #include "host/unlisted_timers.h"
-#include "image/signals.h"
+#include "process/signals/signals.h"
 
 namespace clump::host {
 

@@ -8,11 +8,11 @@
 #include <unordered_set>
 
 #include "base/environment.h"
-#include "image/elf_file.h"
-#include "image/mpi_library.h"
 #include "image/own_calls.h"
-#include "image/search.h"
 #include "image/symbols.h"
+#include "inspect/elf_file.h"
+#include "inspect/mpi_library.h"
+#include "inspect/search.h"
 
 namespace clump::image {
 namespace {

@@ -9,7 +9,6 @@
 #include "base/mutex.h"
 #include "image/jump.h"
 #include "image/rank_image.h"
-#include "image/signals.h"
 
 extern "C" [[gnu::weak]] void __tsan_init();  // NOLINT: the sanitizer's name; null without it
 
@@ -108,9 +107,7 @@ void NoFork::leave_all() noexcept {
 /// A lock in the rank's Image may have been taken first by a thread of another rank.
 bool ForkLocks::concerns_caller(const ForkLock& lock) noexcept {
   if (!lock.is_of_rank_ || lock.rank_ == nullptr || lock.rank_ == fiber::identity()) return true;
-  const auto place = reinterpret_cast<std::uintptr_t>(&lock);
-  const auto begin = reinterpret_cast<std::uintptr_t>(&current_image());
-  return place - begin < sizeof(Image);
+  return current_image().holds(&lock);
 }
 
 bool ForkLocks::try_all(int tries) noexcept {

@@ -1,7 +1,8 @@
 // The locks of this process that another thread may hold when a rank calls fork(). A lock that is held stays
 // locked in the child for ever, because its holder is not there, and what it guards may be half changed. So
-// every lock of src/image and src/host is of a type of this file, or tests/layering/fork_locks.csv says why a
-// child never waits for it. fork() waits until it has all of them, and the child gets them anew.
+// every lock of src/image, src/process and src/host is of a type of this file, or
+// tests/layering/fork_locks.csv says why a child never waits for it. fork() waits until it has all of them,
+// and the child gets them anew.
 //
 // fork() takes the locks in no order: it tries all, and if one is held, it gives back the others and tries
 // again. So functions may take them in any order, and hold them as long as they like: fork() gives up after a
@@ -19,7 +20,7 @@
 #include <new>
 
 #include "fiber/identity.h"
-#include "image/signals.h"
+#include "image/kernel_mask.h"
 
 namespace clump::image {
 

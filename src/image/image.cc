@@ -14,17 +14,15 @@
 #include <mutex>
 #include <new>
 
-#include "image/arch.h"
 #include "image/arena.h"
 #include "image/doors.h"
-#include "image/float_flags.h"
 #include "image/fork_locks.h"
+#include "image/imports.h"
 #include "image/loader.h"
 #include "image/objects.h"
-#include "image/output.h"
 #include "image/rank_image.h"
 #include "image/sentinels.h"
-#include "image/standard.h"
+#include "inspect/arch.h"
 
 namespace clump::image {
 namespace {
@@ -101,9 +99,6 @@ Image* image_at(const void* address) {
 
 base::Status capture(fiber::Identity& native, int argc, char** argv, char** envp) {
   Registry& registry = Registry::get();
-  note_auxiliary_vector(envp);
-  output::start();
-  standard::begin();
   registry.add_all();
   choose_private_objects();
 
@@ -192,18 +187,6 @@ base::Status create(fiber::Identity& rank, int program) {
   return {};
 }
 
-base::Status send_output_to(fiber::Identity& rank, int descriptor, const std::string& path, bool only) {
-  const int opened = open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-  if (opened < 0) return base::fail(MPI_ERR_BAD_FILE, "cannot write {}: {}", path, std::strerror(errno));
-  output::Stream& stream = image_of(&rank).output().stream(descriptor);
-  const int file = move_up(opened);
-  if (only) standard::give(image_of(&rank), descriptor, file);
-  only ? stream.redirect(file) : stream.copy_to(file);
-  return {};
-}
-
-void read_input_from(fiber::Identity& rank, int descriptor) { begin_input(image_of(&rank), descriptor); }
-
 void adopt_thread(fiber::Identity& rank) {
   fiber::adopt_identity(&rank);
   image_of(&rank).relocate_thread();
@@ -236,27 +219,6 @@ Main main_of(fiber::Identity& rank, Main original) {
 }
 
 char** environment_of(fiber::Identity& rank) { return *image_of(&rank).variable(&environ); }
-
-void enter(fiber::Identity& rank) {
-  const Image& image = image_of(&rank);
-  const auto argc = static_cast<std::size_t>(image.argc);
-  char** environment = environment_of(rank);
-  std::size_t entries = 0;
-  while (environment[entries] != nullptr) ++entries;
-
-  // argc, arguments, null, environment, null, and the auxiliary vector with AT_NULL.
-  const std::vector<ElfW(auxv_t)> auxiliary = auxiliary_vector_of(image);
-  const std::size_t words = 1 + argc + 1 + entries + 1 + 2 * auxiliary.size();
-  const std::size_t bytes = (words * sizeof(std::uintptr_t) + 15) / 16 * 16;
-  auto* stack = static_cast<std::uintptr_t*>(__builtin_alloca_with_align(bytes, 128));
-  std::memset(stack, 0, bytes);
-  stack[0] = argc;
-  std::memcpy(stack + 1, image.argv, argc * sizeof(char*));
-  std::memcpy(stack + 1 + argc + 1, environment, entries * sizeof(char*));
-  std::memcpy(stack + 1 + argc + 1 + entries + 1, auxiliary.data(), auxiliary.size() * sizeof auxiliary[0]);
-  arch::start_program(
-      static_cast<std::uintptr_t>(image.instance(*image.program->main)->here(image.program->entry())), stack);
-}
 
 namespace {
 

@@ -8,10 +8,10 @@
 #include <cstring>
 
 #include "base/why_refused.h"
-#include "image/arch.h"
 #include "image/arena.h"
 #include "image/objects.h"
 #include "image/rank_image.h"
+#include "inspect/arch.h"
 
 // ld.so's entry point for thread-local storage: the block of a module for the calling thread, made at first
 // use.

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "image/arch.h"
+#include "inspect/arch.h"
 
 namespace clump::image {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/program_path.h"
-#include "image/elf_file.h"
+#include "inspect/elf_file.h"
 
 namespace clump::image {
 

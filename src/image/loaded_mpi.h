@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "image/mpi_library.h"
+#include "inspect/mpi_library.h"
 
 namespace clump::image {
 

@@ -13,17 +13,17 @@
 #include <utility>
 
 #include "base/environment.h"
-#include "image/arch.h"
-#include "image/elf_file.h"
 #include "image/facade.h"
 #include "image/image.h"
-#include "image/mpi_library.h"
 #include "image/objects.h"
 #include "image/rank_image.h"
 #include "image/relocations.h"
-#include "image/search.h"
 #include "image/sentinels.h"
 #include "image/template_file.h"
+#include "inspect/arch.h"
+#include "inspect/elf_file.h"
+#include "inspect/mpi_library.h"
+#include "inspect/search.h"
 
 namespace clump::image {
 namespace {

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "base/program_path.h"
-#include "image/search.h"
+#include "inspect/search.h"
 
 namespace clump::image {
 namespace {

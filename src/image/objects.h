@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "image/binding.h"
-#include "image/file_identity.h"
 #include "image/snapshot.h"
 #include "image/symbols.h"
+#include "inspect/file_identity.h"
 
 namespace clump::image {
 

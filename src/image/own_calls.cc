@@ -5,9 +5,9 @@
 #include <cstring>
 #include <initializer_list>
 
-#include "image/arch.h"
-#include "image/search.h"
 #include "image/symbols.h"
+#include "inspect/arch.h"
+#include "inspect/search.h"
 
 namespace clump::image {
 namespace {

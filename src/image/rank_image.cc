@@ -4,6 +4,14 @@
 #include "image/objects.h"
 
 namespace clump::image {
+bool Image::holds(const void* address) const {
+  const auto place = reinterpret_cast<std::uintptr_t>(address);
+  const auto is_in = [&](const void* begin, std::size_t bytes) {
+    return place - reinterpret_cast<std::uintptr_t>(begin) < bytes;
+  };
+  return is_in(this, sizeof *this) || is_in(state_.begin, state_.bytes);
+}
+
 bool Image::uses_original(const Object& object) const { return native_ && !object.is_template; }
 
 Instance* Image::instance(const Object& object) const {

@@ -17,9 +17,8 @@
 #include "base/status.h"
 #include "fiber/identity.h"
 #include "image/fork_locks.h"
+#include "image/from_process.h"
 #include "image/instance.h"
-#include "image/libc_state.h"
-#include "image/output.h"
 #include "image/plugins.h"
 #include "image/program.h"
 #include "image/symbols.h"
@@ -31,7 +30,8 @@ class Image {
  public:
   /// `native`: the rank runs on the originals of the main program.
   Image(fiber::Identity* identity, bool native)
-      : identity_(identity), native_(native), output_(identity), plugins_(*this) {}
+      : identity_(identity), native_(native), state_(make_state(identity)), plugins_(*this) {}
+  ~Image() { free_state(state_); }
   Image(const Image&) = delete;
   Image& operator=(const Image&) = delete;
 
@@ -84,8 +84,10 @@ class Image {
   /// The offset of instances_ in an Image, in bytes, for debuggers.
   static std::size_t place_of_instances();
 
-  LibcState& libc() { return libc_; }
-  output::RankOutput& output() { return output_; }
+  /// What src/process keeps for the rank.
+  RankState& state() { return *state_.state; }
+  /// Whether an object of the rank's is part of this one.
+  bool holds(const void* address) const;
   Plugins& plugins() { return plugins_; }
 
  private:
@@ -101,8 +103,7 @@ class Image {
   mutable RankMutex
       tables_;  // guards the three above: `lock` may be held by a constructor that waits for a new thread
   Variables variables_;
-  LibcState libc_;
-  output::RankOutput output_;
+  const StateOfRank state_;
   Plugins plugins_;
 };
 
@@ -118,61 +119,7 @@ Instance* instance_at(const void* address);
 /// corresponding address in the original.
 Object* original_of(const void* address, std::uintptr_t* original);
 
-/// Runs the destructors of all copies of the rank, the last constructed first. ld.so destructs what it has
-/// constructed.
-void run_rank_destructors(Image& image);
-
 /// Whether capture() has been called: there are, or will be, several images.
 bool captured();
-
-/// False before ranks may leave (image.h: set_exit_hook), and in a child that a rank has forked.
-/// Async-signal-safe.
-bool in_host_process();
-
-/// The calling thread ends its rank. Other threads that try wait until the process ends.
-void claim_leaving(Image& image);
-
-// libc_stdin.cc
-
-/// Makes `descriptor` the rank's standard input; -1: an empty one.
-void begin_input(Image& image, int descriptor);
-/// The stream that the calling rank has as `stdin` at its begin.
-std::FILE* rank_input();
-/// The calling rank's `stdin`, as the program has set it.
-std::FILE* rank_stdin();
-/// From now on `stdin` reads this descriptor of the kernel's.
-void use_as_input(int real);
-/// freopen() of the rank's `stdin`.
-std::FILE* reopen_input(const char* path, const char* mode);
-
-// libc_streams.cc
-
-enum class Streams : std::uint8_t { kAll, kLineBuffered };
-/// What to do about a stream that another thread of the rank uses at this moment.
-enum class WhileBusy : std::uint8_t { kWait, kGoOn };
-/// Writes what the streams that the calling rank has opened still hold: 0, or EOF. It leaves other ranks'
-/// streams and input alone. `stdout` and `stderr` are not among them: output.h.
-int flush_streams(Streams which, WhileBusy while_busy);
-
-/// Makes the rank's `stdout` and `stderr`: libc_stdout.cc. Before its constructors run.
-void begin_standard_output(Image& image);
-/// The calling rank's `stdout`, as the program has set it.
-std::FILE* own_stdout();
-
-// The auxiliary vector: libc_self.cc
-
-/// Notes the process's own, which follows its environment.
-void note_auxiliary_vector(char** environment);
-/// The rank's, with AT_NULL at its end.
-std::vector<ElfW(auxv_t)> auxiliary_vector_of(const Image& image);
-
-/// From here on processor time is counted, if the program may ask for it: libc_usage.cc.
-void keep_usage_if_told(const Dynamic& program);
-
-/// The path at which execvp() finds a program by the rank's PATH: libc_expand.cc. Empty if it finds none.
-std::string program_in_path(const char* file);
-
-/// open() that returns the kernel's lowest number: libc_descriptors.cc.
-int open_kernels(const char* path, int flags);
 
 }  // namespace clump::image

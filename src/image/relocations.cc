@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "base/why_refused.h"
-#include "image/arch.h"
 #include "image/objects.h"
+#include "inspect/arch.h"
 
 namespace clump::image {
 namespace {

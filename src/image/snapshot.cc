@@ -13,9 +13,9 @@
 
 #include "base/memory_file.h"
 #include "base/why_refused.h"
+#include "image/from_process.h"
 #include "image/objects.h"
 #include "image/relocations.h"
-#include "image/standard.h"
 #include "image/variables.h"
 
 namespace clump::image {
@@ -56,15 +56,6 @@ bool may_keep_one_more() {
 }
 
 }  // namespace
-
-int move_up(int fd) {
-  constexpr int kOutOfTheWay = 200;
-  const int high = fcntl(fd, F_DUPFD_CLOEXEC, kOutOfTheWay);
-  if (high < 0) return fd;
-  close(fd);
-  standard::protect(high);
-  return high;
-}
 
 base::Status open_file(const Object& object, int* descriptor) {
   *descriptor = open(object.path.c_str(), O_RDONLY | O_CLOEXEC);

@@ -52,10 +52,6 @@ struct DataPart {
   std::uint64_t stored_at = 0;  ///< offset in the store
 };
 
-/// Gives a descriptor that lives as long as the process a large number, so that programs that expect small
-/// ones do not come across it.
-int move_up(int fd);
-
 /// Opens the file of an object anew. MPI_ERR_ARG if another version is at its path by now.
 base::Status open_file(const Object& object, int* descriptor);
 

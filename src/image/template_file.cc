@@ -11,8 +11,8 @@
 
 #include "base/memory_file.h"
 #include "base/why_refused.h"
-#include "image/elf_file.h"
 #include "image/symbols.h"
+#include "inspect/elf_file.h"
 
 namespace clump::image {
 namespace {

@@ -286,9 +286,7 @@ class Controls {
         MPI_T_SCOPE_CONSTANT);
     size(Setting::kEagerLimit, "eager_limit",
          "bytes of the longest message that is copied to wait for its receive; a longer one waits with its "
-         "sender. To another process up to 64 KB are always copied, and up to 128 KB to another worker where "
-         "that is "
-         "faster",
+         "sender. To another process up to 64 KB are always copied, to another worker up to lane_limit",
          1 << 20);
     // Less than the steps in which parts of a matcher count their memory would not be noticed.
     size(Setting::kUnexpectedLimit, "unexpected_limit",

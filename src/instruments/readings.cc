@@ -57,32 +57,16 @@ std::uint64_t of_arrivals(const core::Rank& rank, const Meter& meter) {
   return meter.which == 0 ? arrived.expected_bytes : arrived.unexpected_bytes;
 }
 
-std::uint64_t of_worker(Reading reading, int worker) {
-  const fiber::WorkerMeters meters = fiber::meters_of(worker);
-  switch (reading) {
-    case Reading::kSwitches:
-      return meters.switches;
-    case Reading::kTaken:
-      return meters.taken;
-    case Reading::kRunnable:
-      return meters.runnable;
-    default:
-      return meters.asleep ? 1 : 0;
-  }
+/// Writes a member of each worker's counts.
+template <typename Value>
+void of_workers(Value fiber::WorkerMeters::*member, std::uint64_t* values) {
+  for (int worker = 0; worker < fiber::worker_count(); ++worker)
+    values[worker] = fiber::meters_of(worker).*member;
 }
 
-std::uint64_t of_process(Reading reading) {
-  const fiber::ProcessMeters meters = fiber::process_meters();
-  switch (reading) {
-    case Reading::kWorkerThreads:
-      return meters.worker_threads;
-    case Reading::kStuck:
-      return meters.stuck;
-    case Reading::kPartsOffered:
-      return meters.parts_offered;
-    default:
-      return meters.parts_helped;
-  }
+/// Writes a member of the process's counts.
+void of_process(std::uint64_t fiber::ProcessMeters::*member, std::uint64_t* value) {
+  *value = fiber::process_meters().*member;
 }
 
 void of_peers(const core::World& world, const core::Group& peers, std::uint64_t* values) {
@@ -131,21 +115,24 @@ void read(const core::Rank& rank, const Meter& meter, const Bound& bound, std::u
       *values = rank.collectives.used[which].value();
       return;
     case Reading::kSwitches:
+      return of_workers(&fiber::WorkerMeters::switches, values);
     case Reading::kTaken:
+      return of_workers(&fiber::WorkerMeters::taken, values);
     case Reading::kRunnable:
+      return of_workers(&fiber::WorkerMeters::runnable, values);
     case Reading::kWorkerState:
-      for (int worker = 0; worker < fiber::worker_count(); ++worker)
-        values[worker] = of_worker(meter.reading, worker);
-      return;
+      return of_workers(&fiber::WorkerMeters::asleep, values);
     case Reading::kWorkers:
       *values = static_cast<std::uint64_t>(fiber::worker_count());
       return;
     case Reading::kWorkerThreads:
+      return of_process(&fiber::ProcessMeters::worker_threads, values);
     case Reading::kStuck:
+      return of_process(&fiber::ProcessMeters::stuck, values);
     case Reading::kPartsOffered:
+      return of_process(&fiber::ProcessMeters::parts_offered, values);
     case Reading::kPartsHelped:
-      *values = of_process(meter.reading);
-      return;
+      return of_process(&fiber::ProcessMeters::parts_helped, values);
     case Reading::kRankTaken:
     case Reading::kRankStuck: {
       const fiber::Identity& identity = *fiber::identity();  // tools look at their own rank

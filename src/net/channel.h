@@ -23,10 +23,12 @@ namespace clump::net {
 /// Messages of up to this size may be copied to where they wait, unless a tool sets another limit. Above, the
 /// second copy costs more than the sender gains.
 inline constexpr Count kEagerLimit = 32 * 1024;
-/// Between workers, messages longer than kLeastTogether, up to kMostStaged, go through a staging buffer if the
-/// locality predictor says so (locality_predictor.h).
-inline constexpr Count kLeastTogether = 16 * 1024;
+/// Between workers, messages of up to this size go through a staging buffer, unless a tool sets another
+/// limit, of at most kMostStaged.
+inline constexpr Count kStaged = 32 * 1024;
 inline constexpr Count kMostStaged = 128 * 1024;
+/// Threads that wait help to copy a message that is longer than this and not staged.
+inline constexpr Count kLeastTogether = 16 * 1024;
 /// Between processes those of up to this size travel in one piece.
 inline constexpr Count kPieceLimit = 16 * 1024;
 

@@ -159,7 +159,7 @@ TEST(Lane, TellsWhenRoomIsWanted) {
   EXPECT_FALSE(lane.room_is_wanted()) << "told once";
 }
 
-// Two threads; the consumer is changed now and then, as it is by those who drain in turn.
+// Two threads; the consumer changes now and then, as if threads drained in turn.
 TEST(Lane, KeepsOrderAndContentsBetweenThreads) {
   constexpr int kMessages = 400'000;
   const auto owned = Lane::make({32, 32 * 1024});

@@ -1,4 +1,4 @@
-// Staging (bounce) buffers: messages of 512 bytes to 128 KB travel in them from one core to another, in this
+// Staging (bounce) buffers: messages of 512 bytes to 32 KB travel in them from one core to another, in this
 // process or to another process.
 //
 //   sender: copies in --> buffer --> receiver: copies out, and owns the buffer from then on

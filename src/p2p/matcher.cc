@@ -42,7 +42,7 @@ Count memory_of(Count copied_bytes) {
 
 /// Called for a message that is longer than the buffer; its envelope and bytes are in the result. Writes the
 /// error and returns the length of the buffer.
-[[gnu::cold, gnu::noinline]] Count refuse_rest(Receive& receive) {
+[[gnu::cold, gnu::noinline]] Count report_truncation(Receive& receive) {
   const Count capacity = receive.buffer.bytes();
   core::Result& result = receive.operation.result;
   const auto status =
@@ -62,7 +62,7 @@ Count memory_of(Count copied_bytes) {
   result.source = key.source;
   result.tag = key.tag;
   result.bytes = bytes;
-  return bytes <= receive.buffer.bytes() ? bytes : refuse_rest(receive);
+  return bytes <= receive.buffer.bytes() ? bytes : report_truncation(receive);
 }
 
 /// Does the same as datatype::copy() from offset 0, by a shorter way in the usual case: contiguous and short.

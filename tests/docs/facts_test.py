@@ -83,6 +83,24 @@ def changed_without_word(records):
             if number not in relations(status(records[old]), CHANGED)]
 
 
+def named_tests(guide):
+    """The tests that the command lines of a folder's guide name: "^unit.(a|b)_test$" as two, without what a wildcard stands for."""
+    for pattern in re.findall(r"^ {4}ctest .* -R '([^']+)'$", guide, re.MULTILINE):
+        begin, group, end = re.fullmatch(r"([^(]*)(?:\(([^)]*)\))?(.*)", pattern).groups()
+        for word in (group or "").split("|"):
+            yield re.split(r"\.\*|\$", begin + word + end)[0].lstrip("^")
+
+
+def registered_tests():
+    """All unit tests; of others the beginnings of their names, by the files that they are made of."""
+    for path in files("src", "tools", "bindings", "tests"):
+        if path.name == "CMakeLists.txt":
+            yield from (f"unit.{name}" for name in re.findall(r"clump_unit_test\((\w+)", path.read_text()))
+        elif path.is_relative_to(ROOT / "tests"):
+            *folders, _ = path.relative_to(ROOT / "tests").parts
+            yield ".".join([*folders, re.sub(r"_test$", "", path.stem)])
+
+
 def expanded(text):
     """ "030 and 032 to 034" as three-digit numbers."""
     return {f"{n:03}" for first, last in re.findall(r"(\d{3})(?: to (\d{3}))?", text) for n in range(int(first), int(last or first) + 1)}
@@ -166,6 +184,19 @@ class Names(unittest.TestCase):
         for page, text in self.pages():
             self.assertEqual([name for name in re.findall(r"--coll [a-z]+=([a-z_]+)", text) if name not in known], [], page)
             self.assertEqual(re.findall(r"`(?:team|node): \w+", text), [], f"{page}: algorithms have other names")
+
+
+class Guides(unittest.TestCase):
+    def test_they_name_tests_that_there_are(self):
+        registered, guides = set(registered_tests()), [page for page in files("src", "tools", "bindings", "gen") if page.name == "README.md"]
+        told = [(name_of(guide), name) for guide in guides for name in named_tests(guide.read_text())]
+        self.assertGreater(len(told), 50)
+        self.assertEqual([(guide, name) for guide, name in told if not any(one == name if name.startswith("unit.") else one.startswith(name) for one in registered)],
+                         [], "no test has this name")
+
+    def test_what_a_command_line_names(self):
+        line = "\n    ctest --test-dir build/release -R '{}'\n"
+        self.assertEqual(list(named_tests(line.format("^unit.(a|b)_test$") + line.format("^mpi.p2p..*(processes|per2)$"))), ["unit.a_test", "unit.b_test", "mpi.p2p.", "mpi.p2p."])
 
 
 class Decisions(unittest.TestCase):

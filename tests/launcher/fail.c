@@ -30,7 +30,7 @@ static void own_handler(int number) {
 }
 
 /* A fault of the library's own: of the thread that looks after the workers. */
-static void hit_monitor(void) {
+static void look_for_monitor(void) {
   DIR* const tasks = opendir("/proc/self/task");
   for (const struct dirent* task; (task = readdir(tasks)) != NULL;) {
     char path[300], name[20] = "";
@@ -42,7 +42,14 @@ static void hit_monitor(void) {
     fclose(file);
   }
   closedir(tasks);
-  sleep(60); /* by then it is over */
+}
+
+/* Under load that thread may not have its name yet. */
+static void hit_monitor(void) {
+  for (;;) {
+    look_for_monitor();
+    sleep(1);
+  }
 }
 
 /* An error of the program's own: a code of a class of the standard's, or of a class of its own. */

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -90,6 +91,30 @@ class Which(tool.Case):
         none = which("true", "-x")
         self.assertEqual((none.code, none.out), (1, "true -x: no MPI library has come in\n"))
         self.assertEqual(os.listdir(folder.name), [])
+
+    def test_an_mpi4py_that_chooses(self):
+        """What mpi4py asks beside another MPI library is not what it has under mpiexec, which chooses the module for it."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        package = pathlib.Path(folder.name, "mpi4py")
+        package.mkdir()
+        package.joinpath("__init__.py").touch()
+        asks = f"import ctypes; ctypes.CDLL('{LIBRARY}')"
+        package.joinpath("MPI.py").write_text(f"{asks}; ctypes.CDLL('{package}/MPI.openmpi.cpython.so')\n", encoding="utf-8")
+        for family, library in (("mpich", "libmpi.so.12"), ("openmpi", "libmpi.so.40")):
+            made = pathlib.Path(folder.name, library)
+            for file, words in ((made, (f"-Wl,-soname,{library}",)), (package / f"MPI.{family}.cpython.so", ("-Wl,--no-as-needed", f"-Wl,-rpath,{folder.name}", made))):
+                subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-xc", "/dev/null", "-xnone", *words, "-o", file], check=True)
+        shown = tool.run("which", sys.executable, "-c", "from mpi4py import MPI", tool="clump", env={"PYTHONPATH": folder.name})
+        self.assertEqual(shown.code, 0, shown)
+        self.assertIn(f"started by itself:          {LIBRARY} (Open MPI)\n", shown.out)
+        self.assertIn(f"started by itself:          {made.parent}/libmpi.so.40 (Open MPI)\nthis Python has mpi4py with 2 modules", shown.out)
+        self.assertIn("MPI.openmpi.cpython.so: libmpi.so.40 (Open MPI)\nunder Clump's mpiexec:      MPICH's: mpiexec sets MPI4PY_MPIABI=mpich", shown.out)
+        self.assertNotIn("refused", shown.out)
+        # Where it is only there, the library is the program's own.
+        shown = tool.run("which", sys.executable, "-c", asks, tool="clump", env={"PYTHONPATH": folder.name})
+        self.assertEqual(shown.code, 1, shown)
+        self.assertIn("refused", shown.out)
 
     def test_without_running_it(self):
         shown = tool.run("which", tool.program("foreign"), tool="clump")

@@ -1,7 +1,9 @@
 """Does the check find what it is for?"""
 
+import subprocess
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 import check_blocking
@@ -121,9 +123,44 @@ class CheckWords(unittest.TestCase):
         self.assertEqual(self.words("class Gate;  // at the gate"), ["Gate"])
 
     def test_what_is_allowed(self):
-        self.assertEqual(self.words("// a staging buffer: docs/decisions/024-appointments.md"), [])
+        self.assertEqual(self.words("// a staging buffer: docs/decisions/024-pending-collectives.md"), [])
         self.assertEqual(self.words("// Aside", "src/coll/check/check.cc"), [])
         self.assertEqual(self.words("// Aside"), ["Aside"])
+
+    def test_pages_name_actors(self):
+        self.assertEqual(self.words("Whoever waits wakes nobody.", "docs/a.md"), ["Whoever", "nobody"])
+        self.assertEqual(self.words("// nobody", "src/a.cc"), [])
+
+    def test_pages_are_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            for name in ("src/a.cc", "docs/guide/b.md", "docs/lab/c.md", "README.md", "tests/d.md"):
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text("a crate")
+            self.assertEqual([path.relative_to(root).as_posix() for path in check_words.texts(root)], ["src/a.cc", "docs/guide/b.md", "README.md"])
+
+    def test_subjects_of_commits(self):
+        [problem] = check_words.too_long(["1234567 " + 72 * "a", "89abcde " + 73 * "a"])
+        self.assertIn("89abcde: its subject has 73 characters", problem)
+
+    def test_subjects_are_those_after_a_commit(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            self.assertEqual(check_words.subjects(root), [])  # no repository
+
+            def git(*arguments):
+                name = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
+                return subprocess.run(["git", "-C", folder, *name, *arguments], check=True, capture_output=True, text=True).stdout
+
+            git("init", "-q")
+            git("commit", "-q", "--allow-empty", "-m", "first")
+            self.assertEqual(check_words.subjects(root), [])  # a clone without the commit
+            with unittest.mock.patch.object(check_words, "SHORT_SINCE", git("rev-parse", "HEAD").strip()):
+                self.assertEqual(check_words.subjects(root), [])
+                git("commit", "-q", "--allow-empty", "-m", "second", "-m", "its text")
+                self.assertEqual([line.partition(" ")[2] for line in check_words.subjects(root)], ["second"])
+                (root / "inside").mkdir()
+                self.assertEqual(check_words.subjects(root / "inside"), [])  # sources in a folder of another project
 
 
 class CheckEnvironment(unittest.TestCase):
@@ -142,7 +179,7 @@ class CheckEnvironment(unittest.TestCase):
     def test_what_is_meant_is_fine(self):
         self.assertEqual(self.problems("src/host/a.cc", '// getenv()\nbase::variable("environ"); base::environment(); environment_of(rank);\n'), [])
         self.assertEqual(self.problems("src/base/environment.cc", "std::getenv(name); environ;\n"), [])
-        self.assertEqual(self.problems("src/image/libc_exec.cc", 'std::getenv("PATH")\n'), [])
+        self.assertEqual(self.problems("src/process/children/exec.cc", 'std::getenv("PATH")\n'), [])
 
 
 class CheckBlocking(unittest.TestCase):

@@ -2,7 +2,7 @@
 
   check_locks.py ROOT
 
-A lock in src/image or src/host is of a type of src/image/fork_locks.h, which fork() takes and the child gets anew, or fork_locks.csv says
+A lock in src/inspect, src/image, src/process or src/host is of a type of src/image/fork_locks.h, which fork() takes and the child gets anew, or fork_locks.csv says
 why a child never waits for it.
 """
 
@@ -11,7 +11,7 @@ import re
 import sys
 from pathlib import Path
 
-FOLDERS = ("src/image", "src/host")
+FOLDERS = ("src/inspect", "src/image", "src/process", "src/host")
 TYPES = "src/image/fork_locks"
 LOCK = re.compile(
     r"^\s*(?:static |inline |constinit |mutable |thread_local |extern )*"

@@ -1,6 +1,6 @@
 """Can a thread end in a function that libclump_host.so stands in for? A cancelled thread unwinds its stack through the cancellation point in which it
 waits, and pthread_exit() in a signal handler through the function in which the handler runs. Through a function that is noexcept it goes without
-destructors (src/image/forced_unwind.cc), and what the function has locked stays locked. So none of those in POINTS and HANDLERS is; where a header
+destructors (src/process/threads/forced_unwind.cc), and what the function has locked stays locked. So none of those in POINTS and HANDLERS is; where a header
 of the C library declares it noexcept, our function has a C++ name of its own and the other as its name for the linker
 (`int call_raise(int) asm("raise")`).
 

@@ -1,10 +1,11 @@
 """HPC Challenge: HPL, PTRANS, RandomAccess, FFT, DGEMM, STREAM and b_eff in one program, which judges its own results.
 
-Debian's OpenBLAS (the variant without threads) is unpacked beside it. Problems are small: this is about right answers.
+Problems are small: this is about right answers.
 """
 
 import re
 
+import hpcc_make
 from checks import Check
 from sources import run_quietly
 
@@ -12,41 +13,10 @@ NAME = "hpcc"
 PACKAGE = "hpcc"
 GRIDS = [(2, 2), (2, 4), (3, 3)]  # P x Q
 
-# HPL sends panels as derived datatypes, with names that MPI-3 removed; their successors take the same arguments.
-MAKE = """\
-SHELL = /bin/sh
-CD = cd
-CP = cp
-LN_S = ln -s
-MKDIR = mkdir -p
-RM = rm -f
-TOUCH = touch
-ARCH = clump
-TOPdir = ../../..
-INCdir = $(TOPdir)/include
-BINdir = $(TOPdir)/bin/$(ARCH)
-LIBdir = $(TOPdir)/lib/$(ARCH)
-HPLlib = $(LIBdir)/libhpl.a
-LAlib = -L{blas} -Wl,-rpath,{blas} -lopenblas
-HPL_OPTS = -DMPI_Address=MPI_Get_address -DMPI_Type_struct=MPI_Type_create_struct
-HPL_DEFS = -DAdd_ -DF77_INTEGER=int -DStringSunStyle $(HPL_OPTS) -I$(INCdir) -I$(INCdir)/$(ARCH)
-HPL_LIBS = $(HPLlib) $(LAlib) -lm
-CC = {cc}
-CCNOOPT = $(HPL_DEFS)
-CCFLAGS = $(HPL_DEFS) -O2 -w
-LINKER = $(CC)
-LINKFLAGS = $(CCFLAGS)
-ARCHIVER = ar
-ARFLAGS = r
-RANLIB = ranlib
-"""
-
 
 def build(place):
     folder, version = place.archive.source(PACKAGE, place.folder)
-    packages = place.archive.packages(["libopenblas0-serial", "libopenblas-serial-dev"], place.folder.parent / "openblas")
-    blas = next(packages.glob("usr/lib/*/openblas-serial"))
-    (folder / "hpl/Make.clump").write_text(MAKE.format(blas=blas, cc=place.bin / "mpicc"))
+    hpcc_make.write(folder, "clump", place.archive.packages(hpcc_make.PACKAGES, place.folder.parent / "openblas"), place.bin / "mpicc")
     place.say("building")
     run_quietly(["make", f"-j{place.jobs}", "arch=clump"], place.logs / "make.txt", cwd=folder)
     return version

@@ -80,12 +80,14 @@ void check_job_size(Findings& findings) {
       continue;
     }
     const Limit& first = limits.front();
-    const std::string text = fmt::format("{} ranks: {} is {}, at least {} needed; raise it with: {}", ranks,
-                                         first.name, first.value, first.needed, first.how);
+    const std::string text =
+        fmt::format("{} ranks of a C++ program: {} is {}, at least {} needed; raise it with: {}", ranks,
+                    first.name, first.value, first.needed, first.how);
     ranks <= 1000 ? findings.bad(text) : findings.note(text);
     break;
   }
-  if (possible > 0) findings.good(fmt::format("the limits allow a job of {} ranks", possible));
+  if (possible > 0)
+    findings.good(fmt::format("the limits allow a job of {} ranks of a C++ program", possible));
 }
 
 void check_cores(Findings& findings) {

@@ -5,7 +5,7 @@
 #include "common/housing.h"
 #include "common/places.h"
 #include "common/scheduler.h"
-#include "image/inspect.h"
+#include "inspect/inspect.h"
 
 namespace clump::tools {
 

@@ -56,7 +56,7 @@ std::vector<Change> changes_of(const Setting& setting, Collective collective,
     if (chosen.algorithm == shipped) continue;
     if (!goes_on) {
       Change& made =
-          changes.emplace_back(Change{{collective, chosen.algorithm, 0}, setting.ranks, shipped, bytes});
+          changes.emplace_back(Change{{collective, chosen.algorithm}, setting.ranks, shipped, bytes});
       made.rule.where = setting.where;
       made.rule.from_bytes = at == by_size.begin() ? 0 : middle(std::prev(at)->first, bytes);
     }
@@ -81,16 +81,7 @@ std::vector<Change> changes_of(const Setting& setting, Collective collective,
 void limit(coll::Rule& rule) {
   const coll::Limits limits = *coll::limits_of(rule.collective, rule.algorithm);
   if (limits.below_bytes != 0) rule.below_bytes = std::min(rule.below_bytes, limits.below_bytes);
-  switch (rule.collective) {
-    case Collective::kReduce:
-    case Collective::kAllreduce:
-    case Collective::kReduceScatter:
-    case Collective::kScan:
-      rule.operations = coll::Operations::kPredefined;
-      break;
-    default:
-      break;
-  }
+  if (coll::combines(rule.collective)) rule.operations = coll::Operations::kPredefined;
 }
 
 /// Numbers of ranks between two that were measured are like the nearer one, by their ratio.

@@ -20,23 +20,11 @@ constexpr Count kLargest = 4 << 20;
 constexpr Count kBuffers = Count{256} << 20;  // of all ranks together, one for each
 constexpr double kShortest = 4e-3;            // seconds, for one algorithm: less says nothing
 
-bool gives_each(Collective collective) {
-  switch (collective) {
-    case Collective::kGather:
-    case Collective::kScatter:
-    case Collective::kAllgather:
-    case Collective::kAlltoall:
-      return true;
-    default:
-      return false;
-  }
-}
-
 /// Sizes of a rank's part, each so many times as large as the one before.
 std::vector<Count> sizes_of(const Setting& setting, Collective collective, Count step) {
   if (collective == Collective::kBarrier) return {0};
   const Count room = std::clamp<Count>(kBuffers / setting.ranks, kSmallest, kLargest);
-  const Count blocks = gives_each(collective) ? setting.ranks : 1;
+  const Count blocks = coll::has_equal_blocks(collective) ? setting.ranks : 1;
   const Count least = collective == Collective::kReduceScatter ? kSmallest * setting.ranks : kSmallest;
   std::vector<Count> sizes;
   for (Count bytes = kSmallest; bytes * blocks <= room; bytes *= step)
@@ -51,8 +39,8 @@ Cell cell_of(const Setting& setting, Collective collective, Count bytes) {
     const auto algorithm = static_cast<coll::Algorithm>(i);
     if (!coll::limits_of(collective, algorithm) || !coll::is_for(setting.where, algorithm)) continue;
     // With fewer elements than ranks a ring is none.
-    const bool is_none =
-        algorithm == coll::Algorithm::kRing && !gives_each(collective) && bytes < kSmallest * setting.ranks;
+    const bool is_none = algorithm == coll::Algorithm::kRing && !coll::has_equal_blocks(collective) &&
+                         bytes < kSmallest * setting.ranks;
     const bool is_shipped = coll::select(collective, situation) == algorithm;
     if (is_shipped || (!is_none && coll::select(collective, situation, algorithm) == algorithm))
       cell.algorithms.push_back(algorithm);
@@ -89,8 +77,7 @@ coll::Situation situation_of(const Setting& setting, Collective collective, Coun
           .bytes = bytes,
           .team = is_process,
           .node = setting.where == Where::kNode && has_room(coll::Algorithm::kNodeShm, slot),
-          .where = setting.where,
-          .fits_pair = is_process && setting.ranks == 2 && has_room(coll::Algorithm::kShmPair, bytes)};
+          .where = setting.where};
 }
 
 std::vector<Cell> plan_cells(const Setting& setting, double seconds) {

@@ -16,8 +16,8 @@
 #include "base/program_path.h"
 #include "commands.h"
 #include "common/places.h"
-#include "image/elf_file.h"
-#include "image/inspect.h"
+#include "inspect/elf_file.h"
+#include "inspect/inspect.h"
 
 namespace clump::tools {
 
@@ -39,14 +39,19 @@ std::string served_by(const std::string& library) {
                      image::name_of(image::mpi_kind_of(library)));
 }
 
-/// Whether it fits. `is_refused`: the program needs more than Clump's library of that name has.
-bool show(const WrongMpi& library, bool is_refused = false) {
+void show_start(const WrongMpi& library) {
   const bool is_standard = image::mpi_kind_of(library.library) == MpiKind::kStandardAbi;
-  const std::string served = is_refused ? std::string() : served_by(library.library);
   fmt::print("{}: {}, named by {}\n", library.user, library.library,
              library.by.empty() ? "nobody" : library.by);
   fmt::print("  started by itself:          {}{}\n", library.path.empty() ? "not found" : library.path,
              is_standard ? "" : fmt::format(" ({})", image::family_of(library)));
+}
+
+/// Whether it fits. `is_refused`: the program needs more than Clump's library of that name has.
+bool show(const WrongMpi& library, bool is_refused = false) {
+  const bool is_standard = image::mpi_kind_of(library.library) == MpiKind::kStandardAbi;
+  const std::string served = is_refused ? std::string() : served_by(library.library);
+  show_start(library);
   if (is_standard || !served.empty()) {
     fmt::print("  under Clump's mpiexec:      {}\n", served);
   } else {
@@ -108,12 +113,15 @@ std::string behind(const std::string& line, std::string_view before) {
 /// MPI libraries by name, with what has named them and where they were found.
 using Seen = std::map<std::string, WrongMpi>;
 
-void read_observations(const std::string& folder, Seen& seen) {
+/// Returns whether one of `modules`, which are paths, has come in, too.
+bool read_observations(const std::string& folder, const std::vector<std::string>& modules, Seen& seen) {
+  bool has_module = false;
   std::error_code none;
   for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
     std::ifstream file(entry.path());
     for (std::string line; std::getline(file, line);) {
       const std::string found = behind(line, "calling init: ");
+      has_module = has_module || std::ranges::count(modules, found) > 0;
       const std::string wanted = !found.empty() ? found.substr(found.rfind('/') + 1) : behind(line, "file=");
       const std::string name = wanted.substr(wanted.rfind('/') + 1);
       if (name.empty() || image::mpi_kind_of(name) == MpiKind::kNone) continue;
@@ -123,6 +131,7 @@ void read_observations(const std::string& folder, Seen& seen) {
         if (library.by.empty()) library.by = behind(line, way);
     }
   }
+  return has_module;
 }
 
 /// The modules of mpi4py that this Python would choose from.
@@ -142,35 +151,44 @@ std::vector<std::string> modules_of_mpi4py(const std::string& python) {
   return all;
 }
 
-/// Python's import of mpi4py loads no MPI library: that of mpi4py.MPI does. -1: it is not installed.
-int show_mpi4py(const std::string& python) {
-  const std::vector<std::string> modules = modules_of_mpi4py(python);
-  if (modules.empty()) return -1;
+std::string name_in_folder(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+/// Says what mpi4py is under mpiexec (host/mpi4py.cc), and whether a module of it fits.
+bool show_mpi4py(const std::vector<std::string>& modules) {
   fmt::print("this Python has mpi4py with {} module{}; one is chosen by 'from mpi4py import MPI':\n",
              modules.size(), modules.size() == 1 ? "" : "s");
   bool fits = false;
+  bool has_standard = false;
+  bool has_mpich = false;
   for (const std::string& module : modules) {
+    has_mpich = has_mpich || name_in_folder(module).starts_with("MPI.mpich.");
     for (const std::string& name : image::ElfFile(module).strings(DT_NEEDED)) {
       if (image::mpi_kind_of(name) == MpiKind::kNone) continue;
       const bool is_standard = image::mpi_kind_of(name) == MpiKind::kStandardAbi;
+      has_standard = has_standard || is_standard;
       fits = fits || is_standard || !served_by(name).empty();
       fmt::print("  {}: {} ({})\n", module, name,
                  is_standard ? "the MPI standard ABI" : image::family_of({module, {}, name, {}}));
     }
   }
-  if (fits)
-    fmt::print(
-        "under Clump's mpiexec:      one that fits: the standard ABI's, or with MPI4PY_MPIABI=mpich "
-        "MPICH's, with MPI4PY_MPIABI=openmpi Open MPI's\n");
-  else
+  if (!fits)
     fmt::print("under Clump's mpiexec:      none of these; install mpi4py for the MPI standard ABI:\n  {}\n",
                image::command_for_mpi4py(own_mpicc()));
-  return fits ? 0 : 1;
+  else if (has_standard || modules.size() == 1)
+    fmt::print("under Clump's mpiexec:      {}\n", has_standard ? "the standard ABI's" : "this one");
+  else
+    fmt::print("under Clump's mpiexec:      {} (set MPI4PY_MPIABI to choose another one)\n",
+               has_mpich ? "MPICH's: mpiexec sets MPI4PY_MPIABI=mpich" : "one that fits");
+  return fits;
 }
 
-bool is_python(const std::string& path) {
-  return std::string_view(path).substr(path.rfind('/') + 1).starts_with("python");
+/// Whether an mpi4py that has chosen one of its modules has asked for this library: by ctypes, to see which
+/// MPI library there is, or by the module. Under mpiexec it chooses another way.
+bool is_of_mpi4py(const WrongMpi& library, const std::vector<std::string>& modules) {
+  return name_in_folder(library.by).starts_with("_ctypes.") || std::ranges::count(modules, library.by) > 0;
 }
+
+bool is_python(const std::string& path) { return name_in_folder(path).starts_with("python"); }
 
 int show_what_comes(const std::string& path, const std::vector<std::string>& words) {
   const Folder folder;
@@ -180,23 +198,31 @@ int show_what_comes(const std::string& path, const std::vector<std::string>& wor
     return 1;
   }
   const int code = run_observed(path, words, folder.path());
+  const std::vector<std::string> modules =
+      is_python(path) ? modules_of_mpi4py(words.front()) : std::vector<std::string>();
   Seen seen;
-  read_observations(folder.path(), seen);
+  const bool has_chosen = read_observations(folder.path(), modules, seen) && modules.size() > 1;
   std::string command;
   for (const std::string& word : words) command += (command.empty() ? "" : " ") + shell_word(word);
   if (code != 0) fmt::print("{}: ended with exit code {}\n", command, code);
   // What has come in is told; what was looked for in vain only if nothing has.
   const bool any = std::ranges::any_of(seen, [](const auto& one) { return !one.second.path.empty(); });
-  bool fits = !seen.empty();
+  // The import of mpi4py alone loads no MPI library: that of mpi4py.MPI does.
+  bool asks_mpi4py = seen.empty() && !modules.empty();
+  bool fits = !seen.empty() || asks_mpi4py;
   for (auto& [name, library] : seen) {
     if (any && library.path.empty()) continue;
     library.user = command;
-    fits = show(library) && fits;
+    if (has_chosen && is_of_mpi4py(library, modules)) {
+      asks_mpi4py = true;
+      show_start(library);
+    } else {
+      fits = show(library) && fits;
+    }
   }
-  if (!seen.empty()) return fits ? 0 : 1;
-  fmt::print("{}: no MPI library has come in\n", command);
-  const int python = is_python(path) ? show_mpi4py(words.front()) : -1;
-  return python >= 0 ? python : 1;
+  if (seen.empty()) fmt::print("{}: no MPI library has come in\n", command);
+  if (asks_mpi4py) fits = show_mpi4py(modules) && fits;
+  return fits ? 0 : 1;
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/status.h"
-#include "image/inspect.h"
+#include "inspect/inspect.h"
 
 namespace clump::tools {
 

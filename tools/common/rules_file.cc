@@ -30,7 +30,8 @@ base::Status read(const std::string& path, const char* named_by, RulesFile& file
   if (errno != 0) return base::fail(MPI_ERR_ARG, "{}{}: {}", named_by, path, std::strerror(errno));
   coll::RuleText parsed;
   if (const base::Status status = coll::parse_rules(path, text.str(), parsed); !status.ok())
-    return base::fail(MPI_ERR_ARG, "{} (mpiexec --coll-rules none does without the file)",
+    return base::fail(MPI_ERR_ARG,
+                      "{} (clump tune writes the file anew; mpiexec --coll-rules none does without it)",
                       base::message_of(status.code()));
   if (const std::size_t bytes = coll::compact_text(parsed.rules).size(); bytes > kMostBytes)
     return base::fail(MPI_ERR_ARG, "{}: {} rules are too many: at most {} bytes, and these need {}", path,

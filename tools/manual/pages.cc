@@ -59,11 +59,10 @@ Page mpiexec_page() {
       "'='; options end where the program begins. Several programs, with ':' between them, are one job."};
   Section own{"OPTIONS", "", {}};
   Section accepted{"OPTIONS OF OTHER LAUNCHERS", "They are accepted and change nothing:", {}};
-  using enum mpiexec::Action;
   for (const mpiexec::Option& row : mpiexec::option_table()) {
-    if (row.action == kRefused || row.action == kProxy) continue;
+    if (mpiexec::is_hidden(row)) continue;
     Option option = of_mpiexec(row);
-    if (row.action == kIgnored || row.action == kAlready) {
+    if (mpiexec::is_accepted(row)) {
       option.text.clear();
       accepted.options.push_back(std::move(option));
     } else {

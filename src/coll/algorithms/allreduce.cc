@@ -56,7 +56,7 @@ void allreduce_recursive_doubling(Schedule& s, const Layout& in, const Layout& o
   if (folds) s.send(out, rank - 1);
 }
 
-// The least data moved and the fewest messages, but not everybody works at a time.
+// Moves the least data in the fewest messages, but not all ranks work at the same time.
 void allreduce_reduce_broadcast(Schedule& s, const Layout& in, const Layout& out) {
   reduce(s, in, out, 0);
   s.next();

@@ -7,7 +7,7 @@ namespace clump::coll {
 
 namespace {
 
-// So many exchanges are in progress at a time: enough that nobody waits for one slow rank, few enough that
+// So many exchanges are in progress at a time: enough that no rank waits for one slow rank, few enough that
 // unexpected messages do not pile up.
 constexpr int kWindow = 32;
 

@@ -5,7 +5,7 @@
 
 namespace clump::coll {
 
-// Everybody sleeps once, which is what counts where there are more ranks than cores.
+// Each rank sleeps only once, which matters most if there are more ranks than cores.
 void barrier_direct(Schedule& s) {
   const Layout nothing = bytes_at(nullptr, 0);
   if (s.rank() != 0) {

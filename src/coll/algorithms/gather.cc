@@ -28,7 +28,7 @@ struct Stretches {
   bool one() const { return high.count == 0; }
 };
 
-// A root's two counts may describe blocks of different sizes: what is packed has the room of `block` bytes
+// A root's two counts may describe blocks of different sizes: packed data has the room of `block` bytes
 // for each rank, and the copies report the difference.
 Layout packed_low(const Layout& packed, const Stretches& place, Count block) {
   return part(packed, 0, place.ranks_low * block);

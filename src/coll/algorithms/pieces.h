@@ -1,4 +1,4 @@
-// What several algorithms share.
+// Functions that several algorithms use.
 #pragma once
 
 #include <algorithm>

@@ -91,37 +91,16 @@ Count all_bytes(const Schedule& s, const Blocks& blocks) {
 
 /// Whether there is no data, on any rank, so that no messages are needed either.
 bool moves_nothing(const Schedule& s, const Call& call) {
-  switch (call.collective) {
-    case kBroadcast:
-    case kGather:
-    case kScatter:
-    case kAllgather:
-    case kAlltoall:
-      return call.bytes == 0;
-    case kAllgatherv:
-      return all_bytes(s, *call.recv_blocks) == 0;
-    case kReduce:
-    case kAllreduce:
-    case kReduceScatter:
-    case kScan:
-      return call.send.count == 0;
-    default:
-      return false;
-  }
+  if (combines(call.collective)) return call.send.count == 0;
+  if (has_equal_blocks(call.collective) || call.collective == kBroadcast) return call.bytes == 0;
+  return call.collective == kAllgatherv && all_bytes(s, *call.recv_blocks) == 0;
 }
 
 /// One rank alone: what it sends is what it receives. No algorithm is used, so none is counted.
 void copy_own(Schedule& s, const Call& call) {
-  switch (call.collective) {
-    case kBroadcast:
-      return;
-    case kScan:
-      if (!call.exclusive) s.copy(call.recv, call.send);
-      return;
-    default:
-      s.copy(call.recv_blocks != nullptr ? (*call.recv_blocks)[0] : call.recv,
-             call.send_blocks != nullptr ? (*call.send_blocks)[0] : call.send);
-  }
+  if (call.collective == kBroadcast || (call.collective == kScan && call.exclusive)) return;
+  s.copy(call.recv_blocks != nullptr ? (*call.recv_blocks)[0] : call.recv,
+         call.send_blocks != nullptr ? (*call.send_blocks)[0] : call.send);
 }
 
 /// An allgather by way of another rank brings all ranks the same, whatever a rank has sent itself.
@@ -131,17 +110,11 @@ void compare_own_blocks(Schedule& s, const Call& call) {
 }
 
 Algorithm choose(Schedule& s, const Call& call) {
-  switch (call.collective) {
-    case kReduce:
-    case kAllreduce:
-    case kReduceScatter:
-    case kScan:
-      return s.choose(call.collective, call.send);
-    case kAllgatherv:  // the bytes of one block are not the same on all ranks
-      return s.choose(call.collective, all_bytes(s, *call.recv_blocks) / s.size());
-    default:
-      return s.choose(call.collective, call.bytes);
-  }
+  if (combines(call.collective)) return s.choose(call.collective, call.send);
+  // The bytes of one block are not the same on all ranks.
+  if (call.collective == kAllgatherv)
+    return s.choose(call.collective, all_bytes(s, *call.recv_blocks) / s.size());
+  return s.choose(call.collective, call.bytes);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ void prefix(Schedule& s, const Layout& value, const Layout& below) {
   }
 }
 
-// What comes from the rank below is of all below.
+// The data from the rank below is the result of all ranks below.
 void prefix_chain(Schedule& s, const Layout& value, const Layout& below) {
   const int pieces = pieces_of_chain(s, value);
   const Layout room = s.rank() > 0 ? s.scratch(value.count, *value.type) : Layout{};

@@ -1,5 +1,5 @@
-// CallSignatures: what two ranks of a communicator compare before a collective operation of the program's
-// (check/check.h). A signature has one reader: what it says about data is what goes from its writer to its
+// CallSignatures: two ranks of a communicator compare them before a collective operation of the program's
+// (check/check.h). A signature has one reader: it describes the data that goes from its writer to its
 // reader, and back.
 #pragma once
 
@@ -30,7 +30,7 @@ enum class Difference : std::uint8_t {
 struct CallSignature {
   /// Other calls have no root.
   static constexpr int kNoRoot = -100;
-  /// What stands for an operation that is not predefined, and for none.
+  /// Values for an operation that is not predefined, and for none.
   static constexpr std::int64_t kNoOperation = 0, kCommutative = -1, kNotCommutative = -2;
   enum class InPlace : std::uint8_t { kNo, kYes, kAsEachLikes };
 
@@ -56,9 +56,9 @@ struct Written {
   const CallSignature& signature;
   int rank;
 };
-/// What two ranks differ in; of an intercommunicator, one of each group. Both find the same.
+/// The difference between two ranks; of an intercommunicator, one of each group. Both find the same.
 Difference difference(const Written& a, const Written& b, bool inter);
-/// The error class of what a rank finds when it compares its own signature with another one's.
+/// The error class of a difference that a rank finds when it compares its own signature with another one's.
 int class_of(Difference difference);
 
 }  // namespace clump::coll

@@ -67,7 +67,7 @@ void Check::write_signatures(const Call& call) {
   link(call.from, mine_, &CallSignature::takes, takes_);
 }
 
-/// What goes to one peer, or comes from there, is one sequence.
+/// All data to one peer, or from it, is one sequence.
 void Check::link(const std::vector<Call::Link>& links, std::vector<CallSignature>& signatures,
                  datatype::Content CallSignature::*way, std::vector<Portion>& portions) {
   if (!links.empty()) portions.resize(signatures.size());
@@ -83,8 +83,8 @@ void Check::link(const std::vector<Call::Link>& links, std::vector<CallSignature
   }
 }
 
-/// One of the program's is the function behind it, if that lies in the program itself. What extensions of
-/// Python and the like make operations of, they share among several.
+/// A user's operation is compared by its function, if that lies in the program itself. Extensions of Python
+/// and the like use one function for several operations.
 void Check::name_operation(CallSignature& signature, const core::Op& op) {
   signature.operation = number_of(op);
   const core::World& world = comm_.owner.world;
@@ -163,7 +163,7 @@ bool Check::go_on() {
       stage_ = Stage::kAgreement;
       return true;
     case Stage::kAgreement:
-      // Who differs from a rank of the remote group is known there too, so it is enough to hear from those.
+      // A difference from a rank of the remote group is known there too, so findings of that group suffice.
       if (any_differs_ == 0) return false;
       stage_ = Stage::kFindings;
       return true;

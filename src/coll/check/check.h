@@ -1,10 +1,10 @@
-// What ranks do under --check before a collective operation of the program's: they tell each other what they
-// call, and find out whether that is one operation.
+// The check of ranks under --check before a collective operation of the program's: they exchange their calls,
+// and find out whether these are one operation.
 //
-// Each rank sends each other one a signature (check/call_signature.h), and compares what it gets with its
-// own. Then all agree on whether anybody has found a difference, and only if so, they tell each other what
-// they have called, in words. So all ranks come to the same end: they do the operation, or all of them fail
-// with the same message, which names two of them, and none waits for something that never comes.
+// Each rank sends each other one a signature (check/call_signature.h), and compares those that it gets with
+// its own. Then all agree on whether a rank has found a difference, and only if so, they exchange their calls
+// in words. So all ranks come to the same end: they do the operation, or all of them fail with the same
+// message, which names two of them, and none waits for something that never comes.
 //
 // These are messages with tags of their own, in the order in which the program calls collectives of the
 // communicator. So it makes no difference what operations the ranks have called, whether these block, or
@@ -42,7 +42,7 @@ class Check final {
     std::uint64_t counts = 0;     ///< as on a signature
     std::uint64_t arguments = 0;  ///< as on a signature
     std::string words;            ///< these, as a message tells them
-    /// What goes to a rank of the peers, and what comes from there; null: nothing. Are not kept.
+    /// The data to a rank of the peers, and from it; null: nothing. Are not kept.
     std::function<Layout(int peer)> gives, takes;
     /// The same where only some are neighbours, and these perhaps several times.
     struct Link {
@@ -50,11 +50,11 @@ class Check final {
       Layout data;
     };
     std::vector<Link> to, from;
-    bool are_edges = false;  ///< these links are what is made, and no data go there yet
+    bool are_edges = false;  ///< the operation makes these links, and no data go there yet
     /// Where the data lie that the rank gives, and where those go that it takes, if the program asks for it.
     std::vector<Layout> sends, receives;
     bool scatters = false;  ///< `sends` are blocks for different ranks, each of which is sent once
-    /// What the operation reads until it is complete (MPI-5.0 section 6.12).
+    /// Arguments that the operation reads until it is complete (MPI-5.0 section 6.12).
     struct Array {
       const char* name;
       const void* data;
@@ -82,11 +82,11 @@ class Check final {
   base::Status give_back();
 
  private:
-  /// What a rank has found, in words that others read: is sent as it is.
+  /// The finding of a rank, in words for others: is sent as it is.
   struct Finding {
     int peer = -1;  ///< none: there was no difference
     Difference difference = Difference::kNone;
-    std::array<char, 480> words{};  ///< what the rank itself has called
+    std::array<char, 480> words{};  ///< the rank's own call
   };
   /// Data, as they are described.
   struct Portion {
@@ -136,7 +136,7 @@ class Check final {
   const bool are_edges_;
   const std::string arguments_;
   std::string place_of_operation_;      // of the program's
-  std::vector<Portion> gives_, takes_;  // by peer; empty: nothing for anybody
+  std::vector<Portion> gives_, takes_;  // by peer; empty: no data
   std::vector<Buffer> sends_, receives_;
   std::vector<Array> arrays_;
   std::unique_ptr<std::byte, Free> room_;  // for what is received

@@ -1,4 +1,4 @@
-// What ranks are told that differ.
+// The messages for ranks whose calls differ.
 #include <algorithm>
 
 #include "coll/check/check.h"
@@ -24,7 +24,7 @@ struct Texts {
   const char *what, *advice;
 };
 
-/// What two ranks do, and what they should.
+/// What two ranks do, and what they should do.
 Texts texts_for(Difference difference) {
   switch (difference) {
     case Difference::kRoot:
@@ -101,7 +101,7 @@ std::string Check::own_words(int peer) const {
   return text + comm_.owner.world.at({name_, address_});
 }
 
-/// `finding` is that of `rank`, who speaks for all.
+/// `finding` is that of `rank`, and stands for all.
 std::string Check::message(int rank, const Finding& finding) const {
   const auto [what, advice] = texts_for(finding.difference);
   const char* const words = finding.words.data();

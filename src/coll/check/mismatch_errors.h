@@ -1,4 +1,4 @@
-// What ranks are told that call different things.
+// The errors of ranks that call different operations.
 #pragma once
 
 #include "base/status.h"

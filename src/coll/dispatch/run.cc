@@ -20,7 +20,7 @@ base::Status run_messages(core::Comm& comm, const Call& call, Where where) {
 }
 
 /// Teams combine operands where they lie, and keep their order as far as the team itself is in the order of
-/// ranks. What depends on the type here is the same on all ranks: the operands of a reduction are alike.
+/// ranks. Choices by the type here are the same on all ranks: the operands of a reduction are alike.
 void add_reduction(const core::Comm& comm, const Team& team, const Call& call, Situation& situation) {
   const Operations operations = operations_of(*call.reduction);
   situation.operation = operations;
@@ -30,18 +30,16 @@ void add_reduction(const core::Comm& comm, const Team& team, const Call& call, S
 }
 
 Algorithm choose_for_team(const core::Comm& comm, const Team& team, const Call& call) {
-  const Count bytes = call.has_blocks() ? team.most_given(comm.rank, call) : call.bytes;
+  const Count bytes = call.has_blocks() ? 0 : call.bytes;
   const Count as_array = call.reduction != nullptr ? call.send.count * call.send.type->extent() : bytes;
   Situation situation{.ranks = comm.size(),
                       .bytes = bytes,
                       .team = true,
                       .where = Where::kProcess,
-                      .carried = Team::can_carry(call.collective, comm.size(), as_array),
-                      .fits_pair = team.fits_pair(as_array),
-                      .touched = team.is_touched(comm.rank, call.collective, bytes)};
+                      .carried = Team::can_carry(call.collective, comm.size(), as_array)};
   if (call.reduction != nullptr) add_reduction(comm, team, call, situation);
   const Algorithm algorithm = choose(comm, call.collective, situation);
-  // What is not for teams is chosen again, and noted, by the schedule.
+  // An algorithm that is not for teams is chosen again, and noted, by the schedule.
   if (is_for_teams(algorithm)) note(comm, call.collective, algorithm, bytes);
   return algorithm;
 }
@@ -69,8 +67,8 @@ base::Status run_team(core::Comm& comm, Team& team, const Call& call) {
   const Algorithm algorithm = choose_for_team(comm, team, call);
   const bool is_copied = call.collective == Collective::kReduceScatter && call.send.base == call.recv.base &&
                          operations_of(*call.reduction) == Operations::kPredefined;
-  // Where messages follow, the ranks meet all the same to compare what they call, unless nobody knows the
-  // sizes.
+  // Before an algorithm by messages the ranks meet as well, to compare their calls, unless the sizes are not
+  // known.
   const bool meets =
       is_for_teams(algorithm) || !(call.has_blocks() || call.collective == Collective::kBarrier);
   if (meets) {
@@ -81,7 +79,7 @@ base::Status run_team(core::Comm& comm, Team& team, const Call& call) {
   return run_messages(comm, call, Where::kProcess);
 }
 
-/// What a rank's slot has to hold: the same on all ranks.
+/// Bytes that a rank's slot has to hold: the same on all ranks.
 Count slot_bytes(const Call& call) {
   if (call.reduction != nullptr && !call.send.type->is_dense()) return NodeTeam::kRoom + 1;
   return call.collective == Collective::kAlltoall ? call.send.bytes() : call.bytes;

@@ -38,7 +38,7 @@ Hosts::Hosts(std::vector<int> host_of)
 
 const Hosts* hosts_of(core::Comm& comm) {
   if (comm.owner.world.nodes.empty()) return nullptr;
-  // Not join_team(): ranks of one host found theirs together, and have to meet in it before anyone leaves.
+  // Not join_team(): ranks of one host found theirs together, and must meet in it before one of them leaves.
   if (!comm.team) comm.team = Hosts::found(comm);
   const core::Team* const team = comm.team.get();
   return team != nullptr && team->kind == core::Team::Kind::kHosts ? static_cast<const Hosts*>(team)

@@ -1,5 +1,4 @@
-// Which ranks of a communicator are on which host: what algorithms in two stages (hierarchical/two_stages.cc)
-// go by.
+// Which ranks of a communicator are on which host, for algorithms in two stages (hierarchical/two_stages.cc).
 #pragma once
 
 #include <span>

@@ -27,7 +27,7 @@ class PackedBlocks {
         most_(most) {}
 
   const Layout& room() const { return room_; }
-  /// What has been filled.
+  /// The part that has been filled.
   Layout content() const { return datatype::part(room_, 0, end_); }
 
   /// Before it is filled, and before it is read.
@@ -43,7 +43,7 @@ class PackedBlocks {
     step();
     other.step();
   }
-  /// The next block is `owner`'s. What went straight is not here.
+  /// The next block is `owner`'s. A block that went straight is not here.
   base::Status take(const Schedule& s, const Layout& to, int owner) {
     const Count bytes = *length();
     if (bytes == to.bytes()) datatype::copy(to, rest(bytes), 0, here(bytes));
@@ -150,8 +150,8 @@ void scatter_packed(Schedule& s, const Stages& stages, const std::vector<Layout>
   s.copy(mine, blocks[static_cast<std::size_t>(s.rank())]);
 }
 
-/// What a leader does in between: sorts what its ranks send by hosts, and what comes from these by ranks.
-/// `outgoing` and `incoming` are its own.
+/// The work of a leader in between: sorts the blocks of its ranks by hosts, and blocks from other hosts by
+/// ranks. `outgoing` and `incoming` are its own.
 void sort_packed(Schedule& s, const Stages& stages, Count most, const SharedBlocks& outgoing,
                  const SharedBlocks& incoming) {
   const Hosts& hosts = stages.hosts;

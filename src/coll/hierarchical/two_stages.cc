@@ -2,8 +2,8 @@
 // within each host. A message to another host takes far longer than one within a host, so few are sent, and
 // none has to wait for another that could have gone at the same time.
 //
-// The leader of a host is its lowest rank; the root of an operation leads its own host. What a stage does is
-// chosen as if there were no ranks but those of the stage; only leaders have limits of their own
+// The leader of a host is its lowest rank; the root of an operation leads its own host. The algorithm of a
+// stage is chosen as if there were no ranks but those of the stage; only leaders have limits of their own
 // (select/select.h).
 #include <algorithm>
 #include <utility>
@@ -81,7 +81,7 @@ void exchange_by_doubling(Schedule& s, Place place) {
   for (int i = 1; i < size; ++i) s.copy(place(wrap(s.rank() + i, size)), stretch(i, i + 1));
 }
 
-// What each host has goes to all others at once.
+// Each leader sends the data of its host to all others at once.
 template <typename Place>
 void exchange_at_once(Schedule& s, Place place) {
   for (int i = 1; i < s.size(); ++i) {
@@ -92,7 +92,7 @@ void exchange_at_once(Schedule& s, Place place) {
   s.next();
 }
 
-/// What each host has goes to all leaders; `place(host)` is where it lies, `bytes` how much it is altogether.
+/// Each leader sends the data of its host to all leaders; `place(host)` is where it lies, `bytes` the sum.
 template <typename Place>
 void exchange_among_leaders(Schedule& s, const Stages& stages, Count bytes, Place place) {
   const auto across = stages.among_leaders();
@@ -151,7 +151,7 @@ void broadcast_across(Schedule& s, const Layout& buffer, int root) {
   broadcast_binomial(s, buffer, root);
 }
 
-// Everyone leads, for a piece of the data: rank number i of each host with those of the other hosts.
+// Each rank leads, for a piece of the data: rank number i of each host with those of the other hosts.
 void allreduce_with_many_leaders(Schedule& s, const Stages& stages, const Layout& in, const Layout& out) {
   const int pieces = stages.count_here();
   const int mine = wrap(stages.me + 1, pieces);
@@ -220,7 +220,7 @@ void barrier_two_stages(Schedule& s) {
     if (rank != leader) s.send(nothing, rank);
 }
 
-// What leaders send to each other and to their hosts is in progress together.
+// The messages of leaders to each other and to their hosts are in progress together.
 void broadcast_two_stages(Schedule& s, const Layout& buffer, int root) {
   const Stages stages(s, root);
   if (stages.leads()) {
@@ -234,7 +234,7 @@ void broadcast_two_stages(Schedule& s, const Layout& buffer, int root) {
 void reduce_two_stages(Schedule& s, const Layout& in, const Layout& out, int root) {
   const Stages stages(s, root);
   const bool is_root = s.rank() == root;
-  Layout value = in;  // what the host has to say
+  Layout value = in;  // the host's part of the result
   if (stages.count_here() > 1) {
     if (is_root)
       value = out;
@@ -267,7 +267,7 @@ void allreduce_two_stages(Schedule& s, const Layout& in, const Layout& out) {
   broadcast(s, out, stages.leader);
 }
 
-// The highest rank of a host leads: what it has within its host is what the host adds to those above.
+// The highest rank of a host leads: its result within the host is the host's part of the results above.
 void prefix_two_stages(Schedule& s, const Layout& value, const Layout& below) {
   std::vector<int> highest;
   for (int host = 0; host < s.hosts()->count(); ++host) highest.push_back(s.hosts()->ranks(host).back());
@@ -317,7 +317,7 @@ void allgather_two_stages(Schedule& s, const Layout& mine, const Layout& all) {
   broadcast(s, all, stages.leader);
 }
 
-// Blocks travel packed, host by host, and everyone puts them where they belong.
+// Blocks travel packed, host by host, and each rank puts them where they belong.
 void allgatherv_two_stages(Schedule& s, const Layout& mine, const Blocks& all) {
   const Stages stages(s);
   const Hosts& hosts = stages.hosts;

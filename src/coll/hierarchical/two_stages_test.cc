@@ -367,7 +367,7 @@ TEST_P(TwoStages, LeaveNoBarrierEarly) {
   });
 }
 
-// Whoever's block it is, it is named, although it came with others.
+// The error names the rank of the block, although the block came with others.
 TEST(StagesOfTwoHosts, SayWhoseSizeDiffers) {
   Job(4, {}, {0, 0, 1, 1}).run([](core::Comm& comm) {
     Sizes sizes(comm, [](int) { return 2; });

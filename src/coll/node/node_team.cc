@@ -17,7 +17,7 @@ struct NodeTeam::Place {
   alignas(64) std::atomic<std::uint32_t> round;  // the last one that is complete
   alignas(64) std::atomic<std::uint32_t> gone;   // ranks that will not come again
   std::atomic<bool> differ[2];                   // of each set: not all have called the same
-  // Behind it, for each of the two sets: what each rank calls, and a slot for each rank.
+  // Behind it, for each of the two sets: the signature and the slot of each rank.
   std::byte* rest() { return reinterpret_cast<std::byte*>(this + 1); }
 };
 
@@ -53,15 +53,15 @@ NodeTeam::NodeTeam(const core::Comm& comm, std::int64_t at)
   ports_.erase(std::unique(ports_.begin(), ports_.end()), ports_.end());
 }
 
-// Those who are gone are counted, and not those who are here: all of a communicator's ranks find the place,
-// but if they never meet there, one may be gone before another one comes.
+// Counts the ranks that have left, not those that are in the place: all ranks of a communicator find the
+// place, but if they never meet there, one may leave before another one comes.
 NodeTeam::~NodeTeam() {
   // acq_rel: the last one to leave comes after all that the others did here.
   if (place_.gone.fetch_add(1, std::memory_order_acq_rel) + 1 != static_cast<std::uint32_t>(size_)) return;
   shared_allocator_.release(at_, bytes_for(size_));
 }
 
-/// Nobody is in the place of a call, or of a slot, that is written now: see the head of the header.
+/// No rank still reads the signature and the slot that this call writes: see the head of the header.
 void NodeTeam::begin(Collective collective, int root, Count bytes) {
   set_ ^= 1;
   stride_ = static_cast<std::size_t>(bytes + 63) / 64 * 64;
@@ -82,12 +82,12 @@ base::Status NodeTeam::meet(Last last) {
   const std::uint32_t before = round_++;
   // acq_rel: the last one sees what all have given.
   if (place_.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == static_cast<std::uint32_t>(size_)) {
-    place_.arrived.store(0, std::memory_order_relaxed);  // nobody arrives again before the round is complete
+    place_.arrived.store(0, std::memory_order_relaxed);  // no rank arrives again before the round is complete
     bool differ = false;
     for (int rank = 0; rank < size_; ++rank) differ = differ || !signature(rank).agrees(signature(rank_));
     place_.differ[set_].store(differ, std::memory_order_relaxed);  // by release of the round
     if (!differ) last();
-    place_.round.store(round_, std::memory_order_release);  // release: pairs with who waits for it
+    place_.round.store(round_, std::memory_order_release);  // release: pairs with the wait of the other ranks
     shared_allocator_.ring(ports_);
   } else {
     const core::Waiting told(*this);
@@ -96,7 +96,7 @@ base::Status NodeTeam::meet(Last last) {
   return place_.differ[set_].load(std::memory_order_relaxed) ? complain() : base::Status();
 }
 
-/// As teams do (shared/mismatch.cc), but that nobody gets any data.
+/// As teams do (shared/mismatch.cc), but no rank gets any data.
 base::Status NodeTeam::complain() {
   const Signature& mine = signature(rank_);
   for (int rank = 0; rank < size_; ++rank) {
@@ -117,7 +117,7 @@ base::Status NodeTeam::compare_blocks(int rank) {
     return base::fail(MPI_ERR_TRUNCATE, "rank {} passes blocks of {} bytes where rank {} passes {}: {}", rank,
                       theirs.bytes, rank_, mine.bytes, kAdvice);
   if (!theirs.mismatched) return {};
-  // What a rank sends to each of the others is in `bytes`, but a scatter's root has it in `other`.
+  // `bytes` is the size that a rank sends to each of the others, but a scatter's root has it in `other`.
   const Count ranks = mine.collective == Collective::kAlltoall ? size_ : 1;
   const bool scatters = mine.collective == Collective::kScatter;
   const Count one = mine.bytes / ranks, other = theirs.other / ranks;
@@ -183,7 +183,7 @@ base::Status NodeTeam::broadcast(const Layout& buffer, int root) {
 
 base::Status NodeTeam::gather(const Layout& mine, const Layout& all, int root) {
   begin_both(Collective::kGather, root, mine.bytes(), rank_ == root ? block_bytes(all, size_) : mine.bytes());
-  // What is in place at the root is where it belongs.
+  // The root's own block is read from `mine`, or is in place.
   if (rank_ != root) give(rank_, mine);
   CLUMP_TRY(meet([] {}));
   if (rank_ != root) return {};

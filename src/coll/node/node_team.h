@@ -6,7 +6,7 @@
 //
 // So each rank waits once, which is what counts where there are more processes than cores and each wait is a
 // switch of processes. Two sets of slots are used in turn: no rank can be two rounds ahead of another, so
-// what is written in one round is read before it is overwritten. Any thread of a rank may call, one at a
+// the data of a round is read before it is overwritten. Any thread of a rank may call, one at a
 // time, as for all collectives. Operands are combined in the order of ranks.
 #pragma once
 
@@ -23,7 +23,7 @@ namespace clump::coll {
 
 class NodeTeam final : public core::Team {
  public:
-  /// What a rank may give, in bytes.
+  /// The most bytes that a rank may give.
   static constexpr Count kRoom = 4096;
 
   /// The caller's own of a communicator whose ranks are of several processes of this node; null if there
@@ -54,9 +54,9 @@ class NodeTeam final : public core::Team {
   template <typename Last>
   base::Status meet(Last last);
   base::Status complain();
-  /// What a rank calls, with so many bytes in each slot: those of little data share a page or two, because
-  /// the fewer pages, the less a process that has just been switched to has to find again. The rank writes
-  /// its own before it arrives; all read it until the next round but one.
+  /// The call of a rank, with so many bytes in each slot. Small slots share a page or two: the fewer pages,
+  /// the fewer misses of a process after a switch. The rank writes its own before it arrives; all read it
+  /// until the next round but one.
   struct alignas(16) Signature {
     Collective collective;
     bool mismatched;      ///< the caller's other buffer has blocks of another size

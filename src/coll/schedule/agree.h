@@ -1,5 +1,5 @@
-// Small agreements among the ranks of a communicator: what making communicators needs, on top of the same
-// schedules that the user's collectives are made of.
+// Small agreements among the ranks of a communicator, for making communicators, on top of the same schedules
+// that the user's collectives are made of.
 //
 // All functions block, and must be called by all members in the same order, as collectives are. They fail
 // only when a message fails; all members then see a failure or none of the values can be trusted.

@@ -1,5 +1,5 @@
-// What the requests of all non-blocking and persistent collectives have in common, whichever engine does the
-// work (MPI-5.0 sections 6.12 and 6.13).
+// The base of the requests of all non-blocking and persistent collectives, whichever engine does the work
+// (MPI-5.0 sections 6.12 and 6.13).
 #pragma once
 
 #include <atomic>
@@ -40,7 +40,7 @@ class CollectiveRequest : public core::Request {
   /// The operation's in its communicator.
   virtual int tag() const = 0;
 
-  // Whatever thread combines operands computes as the thread that has begun the operation.
+  // A thread that combines operands computes as the thread that has begun the operation.
   /// By the thread that begins it.
   void note_control() {
     if (computes_) control_ = fiber::FloatControl::here();
@@ -57,7 +57,7 @@ class CollectiveRequest : public core::Request {
   bool computes_ = false;
   fiber::FloatControl control_ = fiber::FloatControl::none();
   std::atomic<std::uint32_t> met_{0};  ///< floating-point exceptions; by any thread
-  const char* const call_;             // what has made it
+  const char* const call_;             // name of the function that has made it
   std::vector<base::Ref<const base::RefCounted>> kept_;
 };
 

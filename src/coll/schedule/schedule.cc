@@ -239,7 +239,7 @@ void Schedule::begin(const Step& step, Slot& slot) {
 }
 
 void Schedule::operation_ended() {
-  // acq_rel: whoever takes the next steps sees what all operations have brought.
+  // acq_rel: the thread that takes the next steps sees the data of all operations.
   if (outstanding_.fetch_sub(1, std::memory_order_acq_rel) == 1) listener_->round_ended();
 }
 

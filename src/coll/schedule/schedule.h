@@ -7,7 +7,7 @@
 //
 // Building moves no data and reads none of the user's, so a schedule can be run more than once (persistent
 // collectives). run() blocks; start() and advance() never do: the thread that completes the last operation of
-// a round tells the schedule's listener, and then anybody, of whatever rank, takes the next steps. Buffers
+// a round tells the schedule's listener, and then a thread of any rank takes the next steps. Buffers
 // and datatypes belong to the caller and must stay until the schedule is done. One thread at a time; what
 // lies in a schedule never moves.
 #pragma once
@@ -92,7 +92,7 @@ class Schedule {
   /// Communication steps that follow wait for those before.
   void next();
 
-  // What is known only when the schedule runs. Each is called once in a run.
+  // Steps whose data is known only when the schedule runs. Each function is called once in a run.
   void send(std::function<Layout()> from, int to);
   /// No more than `to` has room for.
   void receive_up_to(const Layout& to, int from);
@@ -179,11 +179,11 @@ class Schedule {
   std::pmr::monotonic_buffer_resource arena_{inline_.data(), inline_.size()};
 
   core::Comm& comm_;
-  const core::Group* part_;  // what ranks are numbered by where it is not the communicator's group
+  const core::Group* part_;  // numbers the ranks, if it is not the communicator's group
   Reduction reduction_;
   int rank_, size_, peers_, tag_;
   const Hosts* const hosts_;
-  std::span<const int> among_;  // what peers of the steps that are written now are numbers in; empty: ranks
+  std::span<const int> among_;  // peers of the steps that are written now are numbers in it; empty: ranks
   bool noted_ = true;
   Where where_ = Where::kAnywhere;
   bool flat_ = false;  // an algorithm without stages was chosen where there could be two: so its parts

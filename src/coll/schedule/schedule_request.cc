@@ -31,7 +31,7 @@ void ScheduleRequest::begin() {
     check_->start(*this);
   else
     schedule_.start(*this);
-  // Copying what others wait for already is not for this call, if somebody else has time for it.
+  // If an idle worker has time to copy data that others wait for, this call does not do it.
   if (!calls_user() && schedule_.begins_with_much() && fiber::wake_idle_worker()) return round_ended();
   net::run_here(this);
 }

@@ -1,5 +1,5 @@
-// A collective operation of messages that goes on by itself: what stands behind the request of a non-blocking
-// or persistent collective (MPI-5.0 sections 6.12 and 6.13).
+// The request of a non-blocking or persistent collective of messages, which goes on by itself (MPI-5.0
+// sections 6.12 and 6.13).
 //
 // No thread polls it. The thread that completes the last message of a round submits the operation to the
 // channel of its rank (net/progress_tasks.h); a thread that waits at the rank's worker, or has nothing to do,

@@ -13,9 +13,9 @@ namespace clump::coll {
 
 namespace {
 
-constexpr int kSmallest = 15, kLargest = 24;  // what is kept has 32 KB to 16 MB: powers of two
+constexpr int kSmallest = 15, kLargest = 24;  // kept blocks have 32 KB to 16 MB: powers of two
 #ifdef __SANITIZE_ADDRESS__
-constexpr std::size_t kMostKept = 0;  // so that it sees who uses what he has given back
+constexpr std::size_t kMostKept = 0;  // so that it finds a use of memory that was given back
 #else
 constexpr std::size_t kMostKept = 32 << 20;  // by all ranks of the process together
 #endif

@@ -1,6 +1,5 @@
-// Memory for intermediate results. What is large is kept for the next operation that wants as much: memory
-// that is new from the kernel costs a page fault every 4 KB, and for data that comes through the kernel these
-// were a tenth of a large allreduce's time.
+// Memory for intermediate results. A large block is kept for the next operation that needs as much: new
+// memory from the kernel costs a page fault every 4 KB (experiment 081).
 #pragma once
 
 #include <cstddef>

@@ -43,7 +43,7 @@ void note(const core::Comm& comm, Collective collective, Algorithm algorithm, Co
   core::Rank& rank = comm.owner;
   rank.collectives.begun[static_cast<std::size_t>(collective)].add();
   rank.collectives.used[static_cast<std::size_t>(algorithm)].add();
-  // acquire: pairs with the release by who watches.
+  // acquire: pairs with the release of the thread that sets the observer.
   if (core::ToolObserver* const observer = rank.observer.load(std::memory_order_acquire)) [[unlikely]]
     observer->collective_begins(static_cast<std::uint32_t>(comm.context), static_cast<int>(collective),
                                 static_cast<int>(algorithm), bytes);

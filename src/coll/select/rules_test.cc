@@ -42,9 +42,15 @@ TEST_F(Rules, ALineIsReadAsItIsMeant) {
       "from 100 bytes # why\r\n"
       "scan\tprefix doubling,;barrier direct on one node");
   ASSERT_EQ(read.size(), 3u);
-  EXPECT_EQ(read[0], (Rule{Collective::kAllreduce, Algorithm::kRing, 3 << 10, 7, Operations::kCommutative,
-                           Where::kProcess, 2, 100}));
-  EXPECT_EQ(read[1], (Rule{Collective::kScan, Algorithm::kPrefixDoubling, 0}));
+  EXPECT_EQ(read[0], (Rule{Collective::kAllreduce,
+                           Algorithm::kRing,
+                           {.where = Where::kProcess,
+                            .from_ranks = 2,
+                            .up_to_ranks = 7,
+                            .from_bytes = 100,
+                            .below_bytes = 3 << 10,
+                            .operations = Operations::kCommutative}}));
+  EXPECT_EQ(read[1], (Rule{Collective::kScan, Algorithm::kPrefixDoubling}));
   EXPECT_EQ(read[2].where, Where::kNode);
   RuleText parsed;
   EXPECT_TRUE(parse_rules("file", "# cores: 3\n# cores: many\n", parsed).ok());

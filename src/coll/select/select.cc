@@ -12,162 +12,147 @@ using enum Collective;
 using enum Algorithm;
 using enum Operations;
 
-// Pending collectives first, then teams. The others are from measurements with ranks as threads of one
-// process, fewer cores than ranks: what counts is the number of messages and of bytes moved, not the number
-// of rounds. Two stages: from measurements with 4 hosts of 4 ranks; that of allgatherv is an estimate. Where
-// they have the leaders hold the data of their whole host they end where the copies that this takes begin to
-// count. PendingCollectives: where messages take longer. Of few ranks with little data the root of an
-// operation needs nobody to be there (measured with 2 to 64 ranks on 2 cores).
+// The shipped rules, from measurements. Operations that do not block come first, then those of ranks with
+// memory in common, then hosts, then messages.
+//
+// - shm nonblocking is used where messages take longer. With few ranks and little data the root of an
+//   operation by messages need not wait for the others (2 to 64 ranks on 2 cores).
+// - two-stage: 4 hosts of 4 ranks; that of allgatherv is an estimate. Where leaders hold the data of their
+//   whole host, the rule ends where the copies that this takes begin to count.
+// - messages: ranks as threads of one process with fewer cores than ranks, so what counts is the number of
+//   messages and of bytes moved, not the number of rounds.
 constexpr int kManyRanks = 8;
 constexpr Count kMuchData = 8 << 10;
 constexpr Count kNodeRoom = 4097;  // a slot of a node team has room for less
 constexpr Rule kRules[] = {
-    {kBarrier, kShmNonblocking, 0},
-    {kBarrier, kNodeShm, 0},
-    {kBarrier, kShmBarrier, 0},
-    {kBarrier, kTwoStages, 0},
-    {kBarrier, kDissemination, 0, 3},
-    {kBarrier, kDirect, 0, 32},
-    {kBarrier, kDissemination, 0},
+    {kBarrier, kShmNonblocking},
+    {kBarrier, kNodeShm},
+    {kBarrier, kShmBarrier},
+    {kBarrier, kTwoStages},
+    {kBarrier, kDissemination, {.up_to_ranks = 3}},
+    {kBarrier, kDirect, {.up_to_ranks = 32}},
+    {kBarrier, kDissemination},
 
-    {kBroadcast, kShmNonblocking, 0, 0, kAny, Where::kAnywhere, kManyRanks},
-    {kBroadcast, kShmNonblocking, 0, 0, kAny, Where::kAnywhere, 0, kMuchData},
-    {kBroadcast, kNodeShm, kNodeRoom},
-    {kBroadcast, kShmPair, kPairBuffer + 1, 2, kAny, Where::kAnywhere, 0, 65},
-    {kBroadcast, kShmBcastRing, 481},
-    {kBroadcast, kShmLeader, 4 << 10},
-    {kBroadcast, kShmAll, 0},
-    {kBroadcast, kTwoStages, 0},
-    {kBroadcast, kBinomial, 0, 32},
-    {kBroadcast, kBinomial, 512 << 10},
-    {kBroadcast, kScatterAllgather, 0},
+    {kBroadcast, kShmNonblocking, {.from_ranks = kManyRanks}},
+    {kBroadcast, kShmNonblocking, {.from_bytes = kMuchData}},
+    {kBroadcast, kNodeShm, {.below_bytes = kNodeRoom}},
+    {kBroadcast, kShmBcastRing, {.below_bytes = 481}},
+    {kBroadcast, kShmLeader, {.below_bytes = 4 << 10}},
+    {kBroadcast, kShmAll},
+    {kBroadcast, kTwoStages},
+    {kBroadcast, kBinomial, {.up_to_ranks = 32}},
+    {kBroadcast, kBinomial, {.below_bytes = 512 << 10}},
+    {kBroadcast, kScatterAllgather},
 
-    {kReduce, kShmNonblocking, 0, 0, kPredefined, Where::kAnywhere, kManyRanks},
-    {kReduce, kShmNonblocking, 0, 0, kPredefined, Where::kAnywhere, 0, kMuchData},
-    {kReduce, kNodeShm, kNodeRoom},
-    {kReduce, kShmPair, kPairBuffer + 1, 2, kPredefined, Where::kAnywhere, 0, 33},
-    {kReduce, kShmSmall, 481},
-    {kReduce, kShmLeader, 4 << 10, 0, kPredefined},
-    {kReduce, kShmAll, 0, 0, kPredefined},
-    {kReduce, kTwoStages, 0},
-    {kReduce, kDirect, 512, 32},
-    {kReduce, kBinomial, 2 << 20},
-    {kReduce, kBinomial, 0, 3},
-    {kReduce, kRing, 0, 0, kCommutative},
-    {kReduce, kBinomial, 0},
-    {kReduce, kChain, 0},
+    {kReduce, kShmNonblocking, {.from_ranks = kManyRanks, .operations = kPredefined}},
+    {kReduce, kShmNonblocking, {.from_bytes = kMuchData, .operations = kPredefined}},
+    {kReduce, kNodeShm, {.below_bytes = kNodeRoom}},
+    {kReduce, kShmSmall, {.below_bytes = 481}},
+    {kReduce, kShmLeader, {.below_bytes = 4 << 10, .operations = kPredefined}},
+    {kReduce, kShmAll, {.operations = kPredefined}},
+    {kReduce, kTwoStages},
+    {kReduce, kDirect, {.up_to_ranks = 32, .below_bytes = 512}},
+    {kReduce, kBinomial, {.below_bytes = 2 << 20}},
+    {kReduce, kBinomial, {.up_to_ranks = 3}},
+    {kReduce, kRing, {.operations = kCommutative}},
+    {kReduce, kBinomial},
+    {kReduce, kChain},
 
-    {kAllreduce, kShmNonblocking, 0, 0, kPredefined, Where::kAnywhere, 3},
-    {kAllreduce, kShmNonblocking, 0, 0, kPredefined, Where::kAnywhere, 0, kMuchData},
-    {kAllreduce, kNodeShm, kNodeRoom},
-    {kAllreduce, kShmPair, kPairBuffer + 1, 2, kPredefined, Where::kAnywhere, 0, 33},
-    {kAllreduce, kShmSmall, 481},
-    {kAllreduce, kShmLeader, 4 << 10, 0, kPredefined},
-    {kAllreduce, kShmAll, 0, 0, kPredefined},
-    {kAllreduce, kTwoStages, 0},
-    {kAllreduce, kRecursiveDoubling, 64 << 10, 3},
-    {kAllreduce, kRing, 0, 3, kCommutative},
-    {kAllreduce, kReduceBroadcast, 2 << 20},
-    {kAllreduce, kRing, 0, 0, kCommutative},
-    {kAllreduce, kReduceBroadcast, 0},
+    {kAllreduce, kShmNonblocking, {.from_ranks = 3, .operations = kPredefined}},
+    {kAllreduce, kShmNonblocking, {.from_bytes = kMuchData, .operations = kPredefined}},
+    {kAllreduce, kNodeShm, {.below_bytes = kNodeRoom}},
+    {kAllreduce, kShmSmall, {.below_bytes = 481}},
+    {kAllreduce, kShmLeader, {.below_bytes = 4 << 10, .operations = kPredefined}},
+    {kAllreduce, kShmAll, {.operations = kPredefined}},
+    {kAllreduce, kTwoStages},
+    {kAllreduce, kRecursiveDoubling, {.up_to_ranks = 3, .below_bytes = 64 << 10}},
+    {kAllreduce, kRing, {.up_to_ranks = 3, .operations = kCommutative}},
+    {kAllreduce, kReduceBroadcast, {.below_bytes = 2 << 20}},
+    {kAllreduce, kRing, {.operations = kCommutative}},
+    {kAllreduce, kReduceBroadcast},
 
-    {kGather, kShmNonblocking, 0, 0, kAny, Where::kAnywhere, kManyRanks},
-    {kGather, kShmNonblocking, 0, 0, kAny, Where::kAnywhere, 0, kMuchData},
-    {kGather, kNodeShm, kNodeRoom},
-    {kGather, kShmPair, kPairBuffer + 1, 2, kAny, Where::kAnywhere, 0, 1},
-    {kGather, kShmLeader, 4 << 10},
-    {kGather, kShmAll, 0},
-    {kGather, kTwoStages, 16 << 10},
-    {kGather, kDirect, 0, 32},
-    {kGather, kBinomial, 2 << 10},
-    {kGather, kDirect, 0},
+    {kGather, kShmNonblocking, {.from_ranks = kManyRanks}},
+    {kGather, kShmNonblocking, {.from_bytes = kMuchData}},
+    {kGather, kNodeShm, {.below_bytes = kNodeRoom}},
+    {kGather, kShmLeader, {.below_bytes = 4 << 10}},
+    {kGather, kShmAll},
+    {kGather, kTwoStages, {.below_bytes = 16 << 10}},
+    {kGather, kDirect, {.up_to_ranks = 32}},
+    {kGather, kBinomial, {.below_bytes = 2 << 10}},
+    {kGather, kDirect},
 
-    // Of blocks that may differ in size only two ranks that could exchange buffers know how much there is;
-    // for others it is nothing.
-    {kGatherv, kShmNonblocking, 0},
-    {kGatherv, kShmPair, kPairBuffer + 1, 2, kAny, Where::kAnywhere, 0, 1},
-    {kGatherv, kShmAll, kPairBuffer + 1, 2, kAny, Where::kAnywhere, 0, 1},
-    {kGatherv, kShmLeader, 0},
-    {kGatherv, kTwoStages, 0},
-    {kGatherv, kDirect, 0},
+    // Of blocks that may differ in size no rank knows how much there is.
+    {kGatherv, kShmNonblocking},
+    {kGatherv, kShmLeader},
+    {kGatherv, kTwoStages},
+    {kGatherv, kDirect},
 
-    {kScatter, kShmNonblocking, 0, 0, kAny, Where::kAnywhere, kManyRanks},
-    {kScatter, kShmNonblocking, 0, 0, kAny, Where::kAnywhere, 0, kMuchData},
-    {kScatter, kNodeShm, kNodeRoom},
-    {kScatter, kShmPair, kPairBuffer + 1, 2, kAny, Where::kAnywhere, 0, 1},
-    {kScatter, kShmLeader, 4 << 10},
-    {kScatter, kShmAll, 0},
-    {kScatter, kTwoStages, 16 << 10},
-    {kScatter, kDirect, 0, 32},
-    {kScatter, kBinomial, 2 << 10},
-    {kScatter, kDirect, 0},
+    {kScatter, kShmNonblocking, {.from_ranks = kManyRanks}},
+    {kScatter, kShmNonblocking, {.from_bytes = kMuchData}},
+    {kScatter, kNodeShm, {.below_bytes = kNodeRoom}},
+    {kScatter, kShmLeader, {.below_bytes = 4 << 10}},
+    {kScatter, kShmAll},
+    {kScatter, kTwoStages, {.below_bytes = 16 << 10}},
+    {kScatter, kDirect, {.up_to_ranks = 32}},
+    {kScatter, kBinomial, {.below_bytes = 2 << 10}},
+    {kScatter, kDirect},
 
-    {kScatterv, kShmNonblocking, 0},
-    {kScatterv, kShmPair, kPairBuffer + 1, 2, kAny, Where::kAnywhere, 0, 1},
-    {kScatterv, kShmAll, kPairBuffer + 1, 2, kAny, Where::kAnywhere, 0, 1},
-    {kScatterv, kShmLeader, 0},
-    {kScatterv, kTwoStages, 0},
-    {kScatterv, kDirect, 0},
+    {kScatterv, kShmNonblocking},
+    {kScatterv, kShmLeader},
+    {kScatterv, kTwoStages},
+    {kScatterv, kDirect},
 
-    {kAllgather, kShmNonblocking, 0, 0, kAny, Where::kAnywhere, 3},
-    {kAllgather, kShmNonblocking, 0, 0, kAny, Where::kAnywhere, 0, kMuchData},
-    {kAllgather, kNodeShm, kNodeRoom},
-    {kAllgather, kShmPair, kPairBuffer + 1, 2, kAny, Where::kAnywhere, 0, 17},
-    {kAllgather, kShmSmall, 481},
-    {kAllgather, kShmLeader, 4 << 10},
-    {kAllgather, kShmAll, 0},
-    {kAllgather, kTwoStages, 0},
-    {kAllgather, kBruck, 4 << 10, 3},
-    {kAllgather, kGatherBroadcast, 8 << 10, 32},
-    {kAllgather, kBruck, 1 << 10},
-    {kAllgather, kRing, 0},
+    {kAllgather, kShmNonblocking, {.from_ranks = 3}},
+    {kAllgather, kShmNonblocking, {.from_bytes = kMuchData}},
+    {kAllgather, kNodeShm, {.below_bytes = kNodeRoom}},
+    {kAllgather, kShmSmall, {.below_bytes = 481}},
+    {kAllgather, kShmLeader, {.below_bytes = 4 << 10}},
+    {kAllgather, kShmAll},
+    {kAllgather, kTwoStages},
+    {kAllgather, kBruck, {.up_to_ranks = 3, .below_bytes = 4 << 10}},
+    {kAllgather, kGatherBroadcast, {.up_to_ranks = 32, .below_bytes = 8 << 10}},
+    {kAllgather, kBruck, {.below_bytes = 1 << 10}},
+    {kAllgather, kRing},
 
-    {kAllgatherv, kShmNonblocking, 0},
-    {kAllgatherv, kShmPair, kPairBuffer + 1, 2, kAny, Where::kAnywhere, 0, 1},
-    {kAllgatherv, kShmAll, kPairBuffer + 1, 2, kAny, Where::kAnywhere, 0, 1},
-    {kAllgatherv, kShmLeader, 0},
-    {kAllgatherv, kTwoStages, 4 << 10},
-    {kAllgatherv, kRing, 0},
+    {kAllgatherv, kShmNonblocking},
+    {kAllgatherv, kShmLeader},
+    {kAllgatherv, kTwoStages, {.below_bytes = 4 << 10}},
+    {kAllgatherv, kRing},
 
-    {kAlltoall, kShmNonblocking, 0, 0, kAny, Where::kAnywhere, 3},
-    {kAlltoall, kShmNonblocking, 0, 0, kAny, Where::kAnywhere, 0, kMuchData},
-    {kAlltoall, kNodeShm, kNodeRoom},
-    {kAlltoall, kShmPair, kPairBuffer + 1, 2, kAny, Where::kAnywhere, 0, 9},
-    {kAlltoall, kShmSmall, 481},
-    {kAlltoall, kShmLeader, 4 << 10},
-    {kAlltoall, kShmAll, 0},
-    {kAlltoall, kTwoStages, 4 << 10},
-    {kAlltoall, kDirect, 0},
+    {kAlltoall, kShmNonblocking, {.from_ranks = 3}},
+    {kAlltoall, kShmNonblocking, {.from_bytes = kMuchData}},
+    {kAlltoall, kNodeShm, {.below_bytes = kNodeRoom}},
+    {kAlltoall, kShmSmall, {.below_bytes = 481}},
+    {kAlltoall, kShmLeader, {.below_bytes = 4 << 10}},
+    {kAlltoall, kShmAll},
+    {kAlltoall, kTwoStages, {.below_bytes = 4 << 10}},
+    {kAlltoall, kDirect},
 
-    {kAlltoallv, kShmNonblocking, 0},
-    {kAlltoallv, kShmPair, kPairBuffer + 1, 2, kAny, Where::kAnywhere, 0, 1},
-    {kAlltoallv, kShmAll, kPairBuffer + 1, 2, kAny, Where::kAnywhere, 0, 1},
-    {kAlltoallv, kShmLeader, 0},
-    {kAlltoallv, kTwoStages, 0, 4096},
-    {kAlltoallv, kDirect, 0},
+    {kAlltoallv, kShmNonblocking},
+    {kAlltoallv, kShmLeader},
+    {kAlltoallv, kTwoStages, {.up_to_ranks = 4096}},
+    {kAlltoallv, kDirect},
 
-    {kReduceScatter, kShmNonblocking, 0, 0, kPredefined, Where::kAnywhere, 3},
-    {kReduceScatter, kShmNonblocking, 0, 0, kPredefined, Where::kAnywhere, 0, kMuchData},
-    {kReduceScatter, kShmPair, kPairBuffer + 1, 2, kPredefined, Where::kAnywhere, 0, 1},
-    {kReduceScatter, kShmLeader, 4 << 10, 0, kPredefined},
-    {kReduceScatter, kShmAll, 0, 0, kPredefined},
-    {kReduceScatter, kReduceThenScatter, 64 << 10},
-    {kReduceScatter, kDirect, 0, 0, kCommutative},
-    {kReduceScatter, kReduceThenScatter, 0},
+    {kReduceScatter, kShmNonblocking, {.from_ranks = 3, .operations = kPredefined}},
+    {kReduceScatter, kShmNonblocking, {.from_bytes = kMuchData, .operations = kPredefined}},
+    {kReduceScatter, kShmLeader, {.below_bytes = 4 << 10, .operations = kPredefined}},
+    {kReduceScatter, kShmAll, {.operations = kPredefined}},
+    {kReduceScatter, kReduceThenScatter, {.below_bytes = 64 << 10}},
+    {kReduceScatter, kDirect, {.operations = kCommutative}},
+    {kReduceScatter, kReduceThenScatter},
 
-    {kScan, kShmNonblocking, 0, 0, kPredefined, Where::kAnywhere, 3},
-    {kScan, kShmNonblocking, 0, 0, kPredefined, Where::kAnywhere, 0, kMuchData},
-    {kScan, kShmPair, kPairBuffer + 1, 2, kPredefined, Where::kAnywhere, 0, 1},
-    {kScan, kShmLeader, 4 << 10, 0, kPredefined},
-    {kScan, kShmAll, 0, 0, kPredefined},
-    {kScan, kTwoStages, 0},
-    {kScan, kPrefixDoubling, 0},
-    {kScan, kChain, 0},
+    {kScan, kShmNonblocking, {.from_ranks = 3, .operations = kPredefined}},
+    {kScan, kShmNonblocking, {.from_bytes = kMuchData, .operations = kPredefined}},
+    {kScan, kShmLeader, {.below_bytes = 4 << 10, .operations = kPredefined}},
+    {kScan, kShmAll, {.operations = kPredefined}},
+    {kScan, kTwoStages},
+    {kScan, kPrefixDoubling},
+    {kScan, kChain},
 
     // Not all blocks are of one size, so that no rank knows how large those of the others are.
-    {kNeighbours, kShmNonblocking, 0},
-    {kNeighbours, kShmLeader, 0},
-    {kNeighbours, kDirect, 0},
+    {kNeighbours, kShmNonblocking},
+    {kNeighbours, kShmLeader},
+    {kNeighbours, kDirect},
 };
 
 constexpr std::size_t kWheres = static_cast<std::size_t>(Where::kNode) + 1;
@@ -210,7 +195,6 @@ bool keeps_one_order(Collective collective, Algorithm algorithm) {
     case kShmNonblocking:
     case kShmLeader:
     case kShmAll:
-    case kShmPair:
     case kReduceBroadcast:
     case kReduceThenScatter:
     case kChain:
@@ -222,8 +206,7 @@ bool keeps_one_order(Collective collective, Algorithm algorithm) {
 
 /// There is room for so much and no more.
 constexpr bool has_limit(Algorithm algorithm) {
-  return algorithm == kShmBcastRing || algorithm == kShmSmall || algorithm == kShmPair ||
-         algorithm == kNodeShm;
+  return algorithm == kShmBcastRing || algorithm == kShmSmall || algorithm == kNodeShm;
 }
 
 /// But for places, sizes and numbers of ranks.
@@ -231,8 +214,7 @@ bool suits(const Rule& rule, const Situation& is) {
   return (is.team || !is_for_teams(rule.algorithm)) && (is.node || rule.algorithm != kNodeShm) &&
          (is.nonblocking || rule.algorithm != kShmNonblocking) &&
          (is.carried || (rule.algorithm != kShmSmall && rule.algorithm != kShmBcastRing)) &&
-         (is.fits_pair || rule.algorithm != kShmPair) && (is.hosts || rule.algorithm != kTwoStages) &&
-         rule.operations <= is.operation &&
+         (is.hosts || rule.algorithm != kTwoStages) && rule.operations <= is.operation &&
          (!is.one_order || keeps_one_order(rule.collective, rule.algorithm));
 }
 
@@ -277,7 +259,7 @@ namespace {
 Algorithm first_that_fits(const Rule* rule, const Situation& is) {
   while (!suits(*rule, is) || (rule->below_bytes != 0 && is.bytes >= rule->below_bytes) ||
          (rule->up_to_ranks != 0 && is.ranks > rule->up_to_ranks) || is.bytes < rule->from_bytes ||
-         is.ranks < rule->from_ranks || (rule->algorithm == kShmPair && !is.touched))
+         is.ranks < rule->from_ranks)
     ++rule;
   return rule->algorithm;
 }
@@ -318,6 +300,7 @@ const char* name_of(Collective collective) {
                                            "gather",         "gatherv",    "scatter",   "scatterv",
                                            "allgather",      "allgatherv", "alltoall",  "alltoallv",
                                            "reduce_scatter", "scan",       "neighbours"};
+  static_assert(std::size(kNames) == kCollectives);
   return kNames[static_cast<std::size_t>(collective)];
 }
 
@@ -342,8 +325,8 @@ const char* name_of(Algorithm algorithm) {
                                            "shm small",
                                            "shm leader",
                                            "shm all",
-                                           "shm pair",
                                            "flat"};
+  static_assert(std::size(kNames) == kAlgorithms + 1);  // kFlat is behind the last algorithm
   return kNames[static_cast<std::size_t>(algorithm)];
 }
 

@@ -30,6 +30,22 @@ enum class Collective : std::uint8_t {
 };
 inline constexpr int kCollectives = static_cast<int>(Collective::kNeighbours) + 1;
 
+/// Whether it combines operands.
+constexpr bool combines(Collective collective) {
+  return collective == Collective::kReduce || collective == Collective::kAllreduce ||
+         collective == Collective::kReduceScatter || collective == Collective::kScan;
+}
+/// Whether it moves a block for each rank, all of one size.
+constexpr bool has_equal_blocks(Collective collective) {
+  return collective == Collective::kGather || collective == Collective::kScatter ||
+         collective == Collective::kAllgather || collective == Collective::kAlltoall;
+}
+/// Whether it moves a block for each rank, of any sizes.
+constexpr bool has_uneven_blocks(Collective collective) {
+  return collective == Collective::kGatherv || collective == Collective::kScatterv ||
+         collective == Collective::kAllgatherv || collective == Collective::kAlltoallv;
+}
+
 enum class Algorithm : std::uint8_t {
   kBinomial,           ///< a tree, log2(ranks) rounds
   kDissemination,      ///< barrier: after round k each rank has heard of 2^k ranks
@@ -56,35 +72,39 @@ enum class Algorithm : std::uint8_t {
   kShmSmall,      ///< leaders combine, or take, the data of their group, and pass it on as they meet
   kShmLeader,     ///< leaders move or combine data for their group, where it lies
   kShmAll,        ///< each rank moves or combines its part of the data, where it lies
-  kShmPair,       ///< two ranks: each fetches what the other one has copied to where both can
-                  ///< (shared/pair_blocking.cc)
 };
-inline constexpr int kAlgorithms = static_cast<int>(Algorithm::kShmPair) + 1;
-
-/// Of each of the staging buffers that two ranks exchange.
-inline constexpr Count kPairBuffer = 128 << 10;
+inline constexpr int kAlgorithms = static_cast<int>(Algorithm::kShmAll) + 1;
 
 /// Which reductions a rule fits.
 enum class Operations : std::uint8_t { kAny, kCommutative, kPredefined };
 
-/// Where the ranks of a blocking operation are. Of others it is not told: to them the rules for anywhere
-/// apply, because what is best among all algorithms says nothing about what is best without those of teams.
+/// Where the ranks of a blocking operation are. Operations that do not block use the rules for kAnywhere:
+/// what is best among all algorithms says nothing about what is best without those of teams.
 enum class Where : std::uint8_t {
   kAnywhere,
   kProcess,  ///< all in one process
   kNode,     ///< in several processes of one node
 };
 
-struct Rule {
-  Collective collective;
-  Algorithm algorithm;
-  Count below_bytes;    ///< fits if a rank's part (see coll.h) is smaller than this; 0: any size
-  int up_to_ranks = 0;  ///< fits up to so many ranks; 0: any number
+/// What has to be so for a rule to fit; a condition that is not named always holds.
+struct Conditions {
+  Where where = Where::kAnywhere;  ///< the ranks are there
+  int from_ranks = 0;
+  int up_to_ranks = 0;  ///< 0: any number
+  Count from_bytes = 0;
+  Count below_bytes = 0;  ///< a rank's part (see coll.h) is smaller; 0: any size
   Operations operations = Operations::kAny;
-  Where where = Where::kAnywhere;  ///< fits there only
-  int from_ranks = 0;              ///< fits from so many ranks on
-  Count from_bytes = 0;            ///< and from this size on
 
+  bool operator==(const Conditions&) const = default;
+};
+
+struct Rule : Conditions {
+  Collective collective{};
+  Algorithm algorithm{};
+
+  constexpr Rule() = default;
+  constexpr Rule(Collective its_collective, Algorithm its_algorithm, const Conditions& when = {})
+      : Conditions(when), collective(its_collective), algorithm(its_algorithm) {}
   bool operator==(const Rule&) const = default;
 };
 
@@ -116,9 +136,7 @@ struct Situation {
   bool hosts = false;                              ///< they are on several hosts, in an order that suits
   bool one_order = false;  ///< operands must be combined in an order that no placement changes
   Where where = Where::kAnywhere;
-  bool carried = true;     ///< leaders of a team have room for it, or a slot of the ring has
-  bool fits_pair = false;  ///< so have the buffers of a team of two ranks, each alone at its worker
-  bool touched = true;     ///< and their programs write and read the data, for all we know
+  bool carried = true;  ///< leaders of a team have room for it, or a slot of the ring has
 };
 Algorithm select(Collective collective, const Situation& situation);
 /// The same by the shipped rules for anywhere alone, whatever use_rules() has put in front of them.

@@ -1,4 +1,4 @@
-// What leaders carry to each other, for little data: their groups' operands combined, or their blocks.
+// The data that leaders send each other if there is little: their groups' operands combined, or their blocks.
 #include <algorithm>
 #include <cstring>
 
@@ -29,8 +29,8 @@ bool reduces(Collective collective) {
 
 }  // namespace
 
-// What a group puts into the mailbox. Operands are combined from the last rank to the first, because the
-// right one is where the result goes.
+// Makes the value that a group puts into the mailbox. Operands are combined from the last rank to the first,
+// because the result replaces the right operand.
 void Team::bring(LocalGroup& group, const ArgumentSlot& me, Value& value) {
   if (me.bytes == 0) return;
   if (!reduces(me.call.collective())) return bring_blocks(group, me, value);

@@ -1,5 +1,5 @@
-// Ranks that meet and have called different things: each one is told what it can see of it, and gets the data
-// that it can get.
+// Ranks that meet with different calls: each one gets an error for the difference that it can see, and the
+// data that it can get.
 #include <algorithm>
 
 #include "coll/check/mismatch_errors.h"

@@ -23,26 +23,21 @@ Count SharedCollective::block_bytes(LocalGroup& group) const {
   Count bytes = 0;
   for (const ArgumentSlot* member : group.members) {
     const auto& [out, in] = *member->buffers->both;
-    switch (member->call.collective()) {
-      case Collective::kGatherv:
-        bytes += out[member->call.root()].bytes();
-        break;
-      case Collective::kScatterv:
-        bytes += in[member->call.root()].bytes();
-        break;
-      case Collective::kNeighbours:
-        for (int block = 0; block < member->buffers->neighbourhood->blocks; ++block)
-          bytes += in[block].bytes();
-        break;
-      default:
-        for (int source = 0; source < size_; ++source) bytes += in[source].bytes();
+    const Collective collective = member->call.collective();
+    const bool is_gather = collective == Collective::kGatherv;
+    if (is_gather || collective == Collective::kScatterv) {
+      bytes += (is_gather ? out : in)[member->call.root()].bytes();
+      continue;
     }
+    const int blocks = collective == Collective::kNeighbours ? member->buffers->neighbourhood->blocks : size_;
+    for (int block = 0; block < blocks; ++block) bytes += in[block].bytes();
   }
   group.block_bytes.store(bytes, std::memory_order_relaxed);
   return bytes;
 }
 
-// What comes to this rank; but a gather is carried to its root by everyone, as others would only look on.
+// A rank fetches its incoming blocks. In a gather each rank copies its block to the root instead, because the
+// others would have no work.
 void SharedCollective::move_blocks(ArgumentSlot& me) {
   const Blocks &out = me.buffers->both->out, &in = me.buffers->both->in;
   const int root = me.call.root();

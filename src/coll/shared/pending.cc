@@ -15,10 +15,10 @@ namespace clump::coll {
 
 namespace {
 
-// Less work than this the last one does himself: to tell another core of it, and to fetch what it has
-// written, would take as long.
+// The last rank to arrive does less work than this itself: to hand it to another core, and to fetch its
+// results from there, takes as long.
 constexpr Count kLittle = 8 * 1024;
-// For this much a worker that sleeps is woken.
+// This much work wakes a sleeping worker.
 constexpr Count kMuch = 128 * 1024;
 // To find a block and to call a copy takes as long as to copy so many bytes.
 constexpr Count kBlockEffort = 64;
@@ -45,8 +45,6 @@ void PendingCollective::write_down(TeamRequest& operation) {
   me.call = operation.signature_;
   me.bytes = operation.bytes_;
   me.outcome = ArgumentSlot::kOpen;
-  if (owner_.pair_buffers_ != nullptr && filled_[comm.rank] != operation.filled_)
-    filled_[comm.rank] = operation.filled_;
   if (!operation.has_blocks_) [[likely]]
     return me.buffers->set(operation.from_, operation.to_, operation.first_);
   me.buffers->set(operation.extra_->out, operation.extra_->in);
@@ -62,10 +60,7 @@ void PendingCollective::begin(const TeamRequest& last) {
   users_.store(1, std::memory_order_relaxed);
   for (int i = 0; i < group_count_; ++i)
     groups_[i].block_bytes.store(LocalGroup::kNotCounted, std::memory_order_relaxed);
-  const bool agree = all_agree(me);
-  exchanges_ = agree && can_exchange();
-  if (!exchanges_) take_buffers_back();
-  if (!agree) [[unlikely]] {
+  if (!all_agree(me)) [[unlikely]] {
     tell_all();
     end_all(group);
   } else if (const Count all = effort(me); all >= kLittle) {
@@ -73,58 +68,16 @@ void PendingCollective::begin(const TeamRequest& last) {
   } else {
     prepare_completions(group);
     for (int i = 0; i < group_count_; ++i)
-      for (ArgumentSlot* const member : groups_[i].members) do_part(*member, i);
+      for (ArgumentSlot* const member : groups_[i].members) do_part(*member);
     end_all(group);
   }
   let_go();
 }
 
-/// Whether each rank that sends has filled a buffer, with as much as the other one receives.
-bool PendingCollective::can_exchange() const {
-  if (owner_.pair_buffers_ == nullptr || (filled_[0] == nullptr && filled_[1] == nullptr)) return false;
-  for (int rank = 0; rank < 2; ++rank) {
-    const Count given = slots_[rank].operation->transfer_.bytes_sent();
-    if (given != slots_[1 - rank].operation->transfer_.bytes_received() ||
-        (given > 0) != (filled_[rank] != nullptr))
-      return false;
-  }
-  return true;
-}
-
-void PendingCollective::take_buffers_back() {
-  for (int rank = 0; rank < 2; ++rank)
-    if (filled_[rank] != nullptr)
-      owner_.pair_buffers_->give_back(rank, *std::exchange(filled_[rank], nullptr));
-}
-
-/// Called by a thread that works for the group's worker.
-void PendingCollective::do_part(ArgumentSlot& member, int group) {
-  if (PairBuffers* const buffers = owner_.pair_buffers_.get(); buffers != nullptr) {
-    const int peer = 1 - member.rank;
-    if (member.group->number != group)
-      buffers->note_help();
-    else if (!exchanges_ && buffers->is_asked(peer))
-      buffers->judge(peer, slots_[peer].operation->transfer_);
-  }
-  if (exchanges_) return exchange(member);
+void PendingCollective::do_part(ArgumentSlot& member) {
   const fiber::ComputeAs owner(member.operation->control());
   work(member, &reduction_);
   member.operation->add_met(owner.met());
-}
-
-/// The other one's buffers are not looked at, so it may go on already.
-void PendingCollective::exchange(ArgumentSlot& member) {
-  const int rank = member.rank, peer = 1 - rank;
-  const PairTransfer& transfer = member.operation->transfer_;
-  const bool gives = filled_[rank] != nullptr;
-  transfer.copy_local();
-  if (transfer.receives()) {
-    const fiber::ComputeAs owner(member.operation->control());
-    transfer.receive_from(*filled_[peer], rank, member.operation->combining());
-    member.operation->add_met(owner.met());
-    owner_.pair_buffers_->read(peer, *filled_[peer], gives);
-  }
-  complete(member.group->number);
 }
 
 bool PendingCollective::all_agree(const ArgumentSlot& me) const {
@@ -141,22 +94,13 @@ void PendingCollective::tell_all() {
 }
 
 Count PendingCollective::effort(const ArgumentSlot& me) const {
-  const Count pairs = Count{size_} * size_ * kBlockEffort;
-  switch (me.call.collective()) {
-    case Collective::kBarrier:
-      return 0;
-    case Collective::kReduce:
-    case Collective::kAllreduce:
-    case Collective::kScan:
-    case Collective::kReduceScatter:
-      return 2 * size_ * (me.bytes + kBlockEffort);
-    case Collective::kBroadcast:
-    case Collective::kGather:
-    case Collective::kScatter:
-      return bytes_touched(me) + size_ * kBlockEffort;
-    default:
-      return bytes_touched(me) + pairs;
-  }
+  const Collective collective = me.call.collective();
+  if (collective == Collective::kBarrier) return 0;
+  if (combines(collective)) return 2 * size_ * (me.bytes + kBlockEffort);
+  const bool has_root = collective == Collective::kBroadcast || collective == Collective::kGather ||
+                        collective == Collective::kScatter;
+  const Count blocks = has_root ? Count{size_} : Count{size_} * size_;
+  return bytes_touched(me) + blocks * kBlockEffort;
 }
 
 void PendingCollective::submit(int group, net::ProgressTask& task) {
@@ -170,19 +114,12 @@ void PendingCollective::submit(int group, net::ProgressTask& task) {
 void PendingCollective::submit_work(int group, Count effort) {
   is_short_.store(fiber::worker_count() == 0, std::memory_order_relaxed);
   parts_left_.store(size_, std::memory_order_relaxed);  // both by release of the shares
-  for (int i = 0; i < group_count_; ++i)
-    work_tasks_[i].begun.store(has_part(i) ? 0 : groups_[i].members.size(), std::memory_order_relaxed);
+  for (int i = 0; i < group_count_; ++i) work_tasks_[i].begun.store(0, std::memory_order_relaxed);
   if (effort >= kMuch) fiber::wake_idle_worker();
   for (int i = 1; i <= group_count_; ++i) {
     const int to = wrap(group + i, group_count_);
-    has_part(to) ? submit(to, work_tasks_[to]) : complete(to);
+    submit(to, work_tasks_[to]);
   }
-}
-
-/// A rank that only sends by a buffer is done when all have come. (The other one is about to take it, most
-/// likely, so nothing is left that he could do.)
-bool PendingCollective::has_part(int group) const {
-  return !exchanges_ || groups_[group].members.front()->operation->transfer_.has_work();
 }
 
 void PendingCollective::work_from(int group) {
@@ -194,7 +131,7 @@ void PendingCollective::work_from(int group) {
     while (begun.load(std::memory_order_relaxed) < members.size()) {
       const std::size_t next = begun.fetch_add(1, std::memory_order_relaxed);
       if (next >= members.size()) break;
-      do_part(*members[next], group);
+      do_part(*members[next]);
       ++done;
     }
   }
@@ -206,9 +143,8 @@ void PendingCollective::work_from(int group) {
   let_go();
 }
 
-// To wake ranks of another worker takes several cache lines each: that is for somebody there.
+// To wake a rank of another worker takes several cache lines, so a thread of that worker does it.
 void PendingCollective::end_all(int group) {
-  if (exchanges_) return;
   for (int i = 1; i < group_count_; ++i) {
     const int to = wrap(group + i, group_count_);
     groups_[to].members.size() == 1 ? complete(to) : submit(to, completion_tasks_[to]);
@@ -243,7 +179,7 @@ void PendingCollective::let_go() {
   owner_.give_back(*this);
 }
 
-// Mostly each worker does the parts of its own ranks, whose data it has in its cache.
+// Usually each worker does the parts of its own ranks, because their data is in its cache.
 bool PendingCollective::is_waited_for(const LocalGroup&) const {
   return is_short_.load(std::memory_order_relaxed);
 }
@@ -270,11 +206,7 @@ bool PendingCollectives::Table::count_in(Entry& entry, int of) {
 }
 
 PendingCollectives::PendingCollectives(Team& team)
-    : team_(team),
-      pair_buffers_(team.size_ == 2 && team.group_count_ == 2 && !team.spare_
-                        ? std::make_unique<PairBuffers>()
-                        : nullptr),
-      groups_(std::make_unique<LocalGroup[]>(static_cast<std::size_t>(team.group_count_))) {}
+    : team_(team), groups_(std::make_unique<LocalGroup[]>(static_cast<std::size_t>(team.group_count_))) {}
 
 PendingCollectives::~PendingCollectives() {
   for (PendingCollective* const spare : first_spares_) delete spare;
@@ -318,8 +250,6 @@ void PendingCollectives::keep_spare(PendingCollective& pending) {
 }
 
 void PendingCollectives::join(TeamRequest& operation) {
-  if (pair_buffers_ != nullptr && operation.signature_.collective() != Collective::kBarrier)
-    operation.fill_buffer(*pair_buffers_);
   if (PendingCollective* const pending = count_in(operation)) pending->begin(operation);
 }
 

@@ -6,8 +6,9 @@
 //
 // Each rank registers its arguments with the PendingCollective of the operation and returns. The last rank to
 // register does the work itself if it is little (below 8 KB), or submits one task for each worker with the
-// parts of the ranks at home there. A thread that has finished its own parts takes parts that nobody has
-// begun. The end of the last part completes the requests of all ranks. docs/decisions/024-appointments.md
+// parts of the ranks at home there. A thread that has finished its own parts takes parts that no thread has
+// begun. The end of the last part completes the requests of all ranks.
+// docs/decisions/024-pending-collectives.md
 #pragma once
 
 #include <array>
@@ -19,7 +20,6 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "coll/shared/pair_buffers.h"
 #include "coll/shared/shared_collective.h"
 #include "core/rank.h"
 #include "net/progress_tasks.h"
@@ -33,7 +33,7 @@ class TeamRequest;
 class PendingCollective final : SharedCollective {
  private:
   friend class PendingCollectives;
-  /// What is left for the worker of a group: the parts of its ranks, and to tell them that all is over.
+  /// Work for the worker of a group: the parts of its ranks, and the completion of their requests.
   struct WorkTask final : net::ProgressTask {
     PendingCollective* pending = nullptr;
     int group = 0;
@@ -49,17 +49,13 @@ class PendingCollective final : SharedCollective {
   PendingCollective(const core::Comm& comm, PendingCollectives& owner);
   ~PendingCollective() = default;
 
-  /// What a rank calls that comes.
+  /// Writes the call of an arriving rank to its slot.
   void write_down(TeamRequest& operation);
-  /// All have come, this one as the last.
+  /// All ranks have arrived; `last` is that of the last one.
   void begin(const TeamRequest& last);
   bool all_agree(const ArgumentSlot& me) const;
   void tell_all();
-  bool can_exchange() const;
-  void take_buffers_back();
-  bool has_part(int group) const;
-  void do_part(ArgumentSlot& member, int group);
-  void exchange(ArgumentSlot& member);
+  void do_part(ArgumentSlot& member);
   void submit_work(int group, Count effort);
   void submit(int group, net::ProgressTask& task);
   void work_from(int group);
@@ -77,12 +73,9 @@ class PendingCollective final : SharedCollective {
   std::vector<int> first_;                              ///< by group: the number of its first rank in the job
   std::unique_ptr<WorkTask[]> work_tasks_;              ///< by group
   std::unique_ptr<CompletionTask[]> completion_tasks_;  ///< by group
-  /// By rank, of two ranks: with what it gives. A line that is not written where there are none.
-  alignas(64) std::array<PairBuffer*, 2> filled_{};
   // On a line of its own: what is above is read by all ranks that join.
   alignas(64) Reduction reduction_;
-  bool exchanges_ = false;      ///< each rank's part reads the other one's buffer, and completes its request
-  base::Ref<core::Team> team_;  ///< while tasks are out: some may be run after all requests are complete
+  base::Ref<core::Team> team_;      ///< while tasks are out: some may be run after all requests are complete
   std::atomic<int> parts_left_{0};  ///< that are not done
   std::atomic<int> users_{0};       ///< tasks that have not run to their end, and the thread that begins
   /// Of parts: a thread has found none while others are at work. relaxed: a hint.
@@ -140,8 +133,6 @@ class PendingCollectives {
   void give_back(PendingCollective& pending);
 
   Team& team_;
-  const std::unique_ptr<PairBuffers>
-      pair_buffers_;  ///< of two ranks, each alone at its worker, and no cores are spare
   std::unique_ptr<LocalGroup[]> groups_;
   alignas(64) Table all_;  ///< counts groups
   // With the mutex of all_:

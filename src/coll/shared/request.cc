@@ -57,25 +57,14 @@ void TeamRequest::copy_first(const Call& call) {
 
 void TeamRequest::keep_blocks(const Call& call) {
   const int size = comm->size();
-  int out = size, in = size;  // so many blocks; 0 where they have no meaning at the caller
-  switch (call.collective) {
-    case Collective::kGatherv:
-      out = 1;
-      in = comm->rank == call.root ? size : 0;
-      break;
-    case Collective::kScatterv:
-      out = comm->rank == call.root ? size : 0;
-      in = 1;
-      break;
-    case Collective::kAllgatherv:
-      out = 1;
-      break;
-    case Collective::kNeighbours:
-      out = comm->topology->destinations().blocks;
-      in = comm->topology->sources().blocks;
-      break;
-    default:
-      break;
+  const bool is_gather = call.collective == Collective::kGatherv;
+  const bool is_scatter = call.collective == Collective::kScatterv;
+  const int at_root = comm->rank == call.root ? size : 0;  // elsewhere they have no meaning
+  int out = is_scatter ? at_root : is_gather || call.collective == Collective::kAllgatherv ? 1 : size;
+  int in = is_gather ? at_root : is_scatter ? 1 : size;
+  if (call.collective == Collective::kNeighbours) {
+    out = comm->topology->destinations().blocks;
+    in = comm->topology->sources().blocks;
   }
   has_blocks_ = true;
   extra_ = std::make_unique<Extra>();
@@ -96,21 +85,6 @@ void TeamRequest::begin() {
     net::joint_copy(from_, original, 0, original.bytes());
   }
   team_.pending().join(*this);
-}
-
-void TeamRequest::fill_buffer(PairBuffers& buffers) {
-  const Collective collective = signature_.collective();
-  const int rank = comm->rank, root = signature_.root();
-  if (!has_blocks_)
-    transfer_ = PairTransfer::of(rank, {.collective = collective,
-                                        .root = root,
-                                        .send = from_,
-                                        .recv = to_,
-                                        .exclusive = signature_.exclusive(),
-                                        .first = first_});
-  else
-    transfer_ = PairTransfer::of_blocks(rank, collective, root, extra_->out, extra_->in);
-  filled_ = buffers.fill(rank, transfer_, combining());
 }
 
 }  // namespace clump::coll

@@ -1,12 +1,11 @@
-// What stands behind the request of a non-blocking or persistent collective that the team of its communicator
-// does, without blocking (shared/pending.h; MPI-5.0 sections 6.12 and 6.13).
+// The request of a non-blocking or persistent collective that the team of its communicator does, without
+// blocking (shared/pending.h; MPI-5.0 sections 6.12 and 6.13).
 #pragma once
 
 #include <memory>
 
 #include "coll/schedule/collective_request.h"
 #include "coll/schedule/scratch.h"
-#include "coll/shared/pair_buffers.h"
 #include "coll/shared/shared_state.h"
 
 namespace clump::coll {
@@ -21,15 +20,13 @@ class TeamRequest final : public CollectiveRequest {
 
   core::Comm& communicator() const { return *comm; }
   const Reduction& reduction() const { return reduction_; }
-  /// Null where data is only moved.
-  const Reduction* combining() const { return reduction_.op != nullptr ? &reduction_ : nullptr; }
   int tag() const override { return tag_; }
   void begin() override;
 
  private:
   friend class PendingCollective;
   friend class PendingCollectives;
-  /// What few have.
+  /// Members that few requests need.
   struct Extra {
     Blocks out, in;
     Blocks::Storage out_storage, in_storage;
@@ -42,8 +39,6 @@ class TeamRequest final : public CollectiveRequest {
   void keep_blocks(const Call& call);
   /// The operation copies `call.send` first, whenever it begins.
   void copy_first(const Call& call);
-  /// Of two ranks: what the caller gives goes there, if it is worth it.
-  void fill_buffer(PairBuffers& buffers);
 
   Team& team_;
   const Reduction reduction_;  // predefined
@@ -52,8 +47,6 @@ class TeamRequest final : public CollectiveRequest {
   PackedSignature signature_;
   Count bytes_ = 0, first_ = 0;
   Layout from_{}, to_{};
-  PairTransfer transfer_;         // of two ranks that exchange by buffers
-  PairBuffer* filled_ = nullptr;  // where the caller has put what it gives; null: nowhere
   std::unique_ptr<Extra> extra_;
 };
 

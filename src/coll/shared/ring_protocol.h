@@ -8,7 +8,7 @@
 // at most: before it writes the first slot of a batch, it makes sure that all ranks have read the batch that
 // was there.
 //
-// What the data is, where the words lie, and how a thread polls and sleeps is the `Owner`'s: Team
+// The `Owner` defines the data, where the words lie, and how a thread polls and sleeps. It is Team
 // (bcast_ring.cc), or a test that explores in which orders the operations can happen (ring_protocol_test.cc).
 // An Owner has
 //   ArgumentSlot   of a rank: read, follower, awaits, released, group (shared_state.h)

@@ -1,4 +1,4 @@
-// What is done when ranks have met: everyone's buffers are in the slots, and hold still.
+// The work after the ranks have met: the buffers of all ranks are in the slots, and do not change.
 #include <algorithm>
 #include <unordered_map>
 #include <utility>
@@ -16,17 +16,17 @@ namespace clump::coll {
 
 namespace {
 
-// What is combined or exchanged at a time: it stays in the first-level cache.
+// Bytes that are combined or exchanged at a time: they stay in the first-level cache.
 constexpr Count kChunkBytes = 4096;
 // The same where data is only moved: the longer, the less the streams of data disturb each other.
 constexpr Count kLongChunkBytes = 32768;
-// The same where it goes to one place only; and how long a block must be to go in steps.
+// The same where it goes to one place only; and the least length of a block that goes in steps.
 constexpr Count kLongStep = 128 * 1024;
 constexpr Count kLongBlock = 64 * 1024;
-// How long a block must be to be written into the buffers of others. Shorter ones are in the caches, and who
-// reads the result is better off if he has written it (allgather of 4 to 64 KB by two ranks: twice as fast).
+// The least length of a block that its owner writes into the buffers of others. Shorter blocks are in the
+// caches, and a rank reads its result faster if it has written it (experiment 059).
 constexpr Count kWorthGiving = 128 * 1024;
-// What must be left to do for somebody to help: with less the lines come and go for nothing.
+// The least work left for which another thread helps: with less the lines come and go for nothing.
 constexpr Count kWorthSharing = 128 * 1024;
 constexpr Count kLine = 64;
 
@@ -84,17 +84,11 @@ SharedCollective::~SharedCollective() = default;
 
 /// Whether the caller's own two buffers have blocks of different sizes.
 bool SharedCollective::is_mismatched(int rank, const Call& call) const {
-  switch (call.collective) {
-    case Collective::kGather:
-      return rank == call.root && coll::block_bytes(call.recv, size_) != call.bytes;
-    case Collective::kScatter:
-      return rank == call.root && coll::block_bytes(call.send, size_) != call.bytes;
-    case Collective::kAllgather:
-    case Collective::kAlltoall:
-      return coll::block_bytes(call.recv, size_) != call.bytes;
-    default:
-      return false;
-  }
+  if (!has_equal_blocks(call.collective)) return false;
+  const bool has_root = call.collective == Collective::kGather || call.collective == Collective::kScatter;
+  if (has_root && rank != call.root) return false;
+  const Layout& all = call.collective == Collective::kScatter ? call.send : call.recv;
+  return coll::block_bytes(all, size_) != call.bytes;
 }
 
 PackedSignature SharedCollective::signature_of(int rank, const Call& call, Algorithm algorithm,
@@ -130,39 +124,31 @@ void swap(const Layout& one, const Layout& other, Count bytes) {
   }
 }
 
+namespace {
+
+/// Whether the operands of all ranks are combined in slices.
+bool is_sliced(Collective collective) {
+  return combines(collective) && collective != Collective::kReduceScatter;
+}
+
+}  // namespace
+
 void SharedCollective::work_for(LocalGroup& group, const ArgumentSlot& me, const Reduction* reduction) {
-  switch (me.call.collective()) {
-    case Collective::kReduce:
-    case Collective::kAllreduce:
-    case Collective::kScan:
-      return combine_slice(me, group.number, group_count_, *reduction);
-    default:
-      for (ArgumentSlot* member : group.members) work(*member, reduction);
-  }
+  if (is_sliced(me.call.collective())) return combine_slice(me, group.number, group_count_, *reduction);
+  for (ArgumentSlot* member : group.members) work(*member, reduction);
 }
 
 void SharedCollective::work(ArgumentSlot& me, const Reduction* reduction) {
-  switch (me.call.collective()) {
-    case Collective::kReduce:
-    case Collective::kAllreduce:
-    case Collective::kScan:
-      return combine_slice(me, me.rank, size_, *reduction);
-    case Collective::kReduceScatter:
-      return reduce_block(me, *reduction);
-    case Collective::kNeighbours:
-      return fetch_from_neighbours(me);
-    case Collective::kGatherv:
-    case Collective::kScatterv:
-    case Collective::kAllgatherv:
-    case Collective::kAlltoallv:
-      return move_blocks(me);
-    default:
-      return move(me);
-  }
+  const Collective collective = me.call.collective();
+  if (is_sliced(collective)) return combine_slice(me, me.rank, size_, *reduction);
+  if (collective == Collective::kReduceScatter) return reduce_block(me, *reduction);
+  if (collective == Collective::kNeighbours) return fetch_from_neighbours(me);
+  if (has_uneven_blocks(collective)) return move_blocks(me);
+  move(me);
 }
 
-// By all ranks together, in what only moves data. The source of a broadcast does not count: most often
-// somebody has just written it, and the copies are what he reads next (measured with roots in turn).
+// By all ranks together, in operations that only move data. The source of a broadcast does not count: most
+// often the root has just written it, and the ranks read the copies next (measured with roots in turn).
 Count SharedCollective::bytes_touched(const ArgumentSlot& me) const {
   switch (me.call.collective()) {
     case Collective::kBroadcast:
@@ -179,9 +165,9 @@ Count SharedCollective::bytes_touched(const ArgumentSlot& me) const {
   }
 }
 
-// All cores have about as much to do, so each does its own: of what another one has done, the
-// lines lie in that one's cache, and it takes longer to get them back than it saved (alltoall of 64 KB by two
-// ranks: 7 us by whoever was free, 3 us so; docs/experiments/056). But who has nothing left helps.
+// All cores have about as much work, so each does its own part. If another core does some of it, the lines
+// lie in that core's cache, and to fetch them takes longer than the help has saved (docs/experiments/056).
+// Only a thread without work left helps.
 template <typename Work>
 void SharedCollective::in_steps(const ArgumentSlot& me, const Steps& all, Work work) {
   const Count of_each = all.end > all.begin ? all.bytes / (all.end - all.begin) : 0;
@@ -267,7 +253,7 @@ void SharedCollective::move(const ArgumentSlot& me) {
   }
 }
 
-// Everyone, the root as well, brings a slice to all.
+// Each rank, the root as well, copies a slice to all.
 void SharedCollective::broadcast_slice(const ArgumentSlot& me) {
   const int root = me.call.root();
   const Count lines = (me.bytes + kLine - 1) / kLine;
@@ -281,7 +267,8 @@ void SharedCollective::broadcast_slice(const ArgumentSlot& me) {
   });
 }
 
-// Brought to everyone, not fetched by everyone: so it is read once, and the next reads find it in the cache.
+// Its owner writes the block to all ranks, instead of each rank fetching it: so it is read from memory once,
+// and the next reads find it in the cache.
 void SharedCollective::give_block(const ArgumentSlot& me) {
   const bool streamed = datatype::is_streamed(bytes_touched(me));
   const Layout& from = me.buffers->from;
@@ -302,12 +289,11 @@ void SharedCollective::swap_blocks(const ArgumentSlot& me) {
   }
 }
 
-// What follows is only for predefined operations: a user's may want to see its operands as a whole. In place,
-// nobody else reads the elements that somebody combines, so they can be replaced as soon as that is done.
+// The functions below are only for predefined operations: a user's may want to see its operands as a whole.
+// In place, no other rank reads the elements that a rank combines, so it can replace them at once.
 
 void SharedCollective::combine_slice(const ArgumentSlot& me, int slice, int slices,
                                      const Reduction& reduction) {
-  if (combines_alone(me)) return reduce_slice(me, 0, me.buffers->from.count, me.rank, reduction);
   const Count begin = piece_begin(me.buffers->from.count, slices, slice);
   const Count end = piece_begin(me.buffers->from.count, slices, slice + 1);
   const bool for_all = me.call.collective() == Collective::kAllreduce;
@@ -315,18 +301,6 @@ void SharedCollective::combine_slice(const ArgumentSlot& me, int slice, int slic
     return reduce_slice(me, begin, end, for_all ? kAll : me.call.root(), reduction);
   if (me.call.exclusive()) return exscan_slice(me, begin, end, reduction);
   scan_slice(me, begin, end, reduction);
-}
-
-// Of two ranks each combines everything, for itself alone: half of it for both would be half the work, but
-// what one writes for the other one has to be fetched from its cache again (64 KB that the ranks touch: twice
-// as fast).
-bool SharedCollective::combines_alone(const ArgumentSlot& me) const {
-  const auto is_apart = [](const Buffers& its) {
-    return its.to.type->is_dense() && its.to.base != its.from.base;
-  };
-  return size_ == 2 && me.call.collective() == Collective::kAllreduce &&
-         me.call.algorithm() != Algorithm::kShmLeader && !me.call.in_place() && me.bytes < kWorthGiving &&
-         is_apart(buffers_[0]) && is_apart(buffers_[1]);
 }
 
 namespace {

@@ -95,7 +95,6 @@ class SharedCollective {
   template <typename Place, typename Write>
   void combine(Count begin, Count end, const ArgumentSlot& me, const Reduction& reduction, Place place,
                Results results, Write write);
-  bool combines_alone(const ArgumentSlot& me) const;
   void combine_slice(const ArgumentSlot& me, int slice, int slices, const Reduction& reduction);
   static constexpr int kAll = -1;
   /// `root` gets the results, or kAll.

@@ -1,4 +1,4 @@
-// What the ranks of a collective share.
+// Data that the ranks of a collective share.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@ namespace clump::coll {
 
 class TeamRequest;
 
-/// What must be the same on all ranks, in one word.
+/// The part of a call that must be the same on all ranks, in one word.
 class PackedSignature {
  public:
   constexpr PackedSignature() = default;
@@ -77,8 +77,8 @@ inline void SharedCollective::Buffers::set(const Blocks& out, const Blocks& in) 
   if (both->in != in) both->in = in;
 }
 
-/// Whom a rank has as neighbours; shared as its buffers are. Apart from what its leader finds once, nothing
-/// changes.
+/// The neighbours of a rank; shared as its buffers are. Nothing changes, except `incoming`, which its leader
+/// finds once.
 struct SharedCollective::Neighbourhood {
   /// A block of the caller, and the source's block that goes there; kNone if the source has none.
   struct Incoming {
@@ -93,7 +93,8 @@ struct SharedCollective::Neighbourhood {
   std::vector<Incoming> incoming;  ///< instead of sources, from the first time on that its leader needs it
 };
 
-/// A rank's, for the thread that does its part. What is not of a team's broadcasts is in one line.
+/// A rank's arguments, for the thread that does its part. All but the members for the broadcast ring are in
+/// one line.
 struct alignas(128) SharedCollective::ArgumentSlot {
   fiber::Completion released;
   PackedSignature call;

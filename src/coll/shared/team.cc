@@ -67,7 +67,6 @@ Team::Team(const core::Comm& comm) : core::Team(Kind::kHere), SharedCollective(c
   if (active_ < group_count_) rounds_ += 2;
   leader_buffers_ = std::make_unique_for_overwrite<LeaderBuffer[]>(static_cast<std::size_t>(group_count_));
   ring_ = std::make_unique_for_overwrite<RingSlot[]>(kRingSlots);
-  if (size_ == 2 && group_count_ == 2) pair_ = std::make_unique<Pair>();
   mailboxes_ =
       std::make_unique_for_overwrite<LeaderMailbox[]>(static_cast<std::size_t>(group_count_) * rounds_ * 2);
 }
@@ -99,46 +98,28 @@ base::Status Team::run(const core::Comm& comm, const Call& call, Algorithm algor
   if (call.collective == Collective::kBarrier) return barrier(rank);
   if (call.collective == Collective::kNeighbours)
     return exchange_with_neighbours(comm, *call.send_blocks, *call.recv_blocks);
-  if (call.has_blocks()) return exchange(rank, call, algorithm);
+  if (call.has_blocks()) return exchange(rank, call);
   ArgumentSlot& me = slots_[rank];
   me.call = signature_of(rank, call, algorithm, me.broadcasts);
   if (algorithm == Algorithm::kShmBcastRing) return publish_or_read(me, call);
   me.bytes = call.bytes;
   me.buffers->set(call.send, call.recv, call.first);
-  if (algorithm == Algorithm::kShmPair)
-    return exchange_pair(me, PairTransfer::of(rank, call), call.reduction,
-                         locality_of(rank, call.collective, call.bytes));
   meet(me, call.reduction);
   if (me.is_settled()) [[unlikely]]
     return depart(me);
   if (algorithm != Algorithm::kShmAll) return {};
-  LocalityState* const locality = locality_of(rank, call.collective, call.bytes);
-  if (locality != nullptr && PairTransfer::of(rank, call).receives())
-    try_out(call.collective, *locality, buffers_[1 - rank].from);
-  share(me, call.reduction, locality);
-  return {};
-}
-
-void Team::share(ArgumentSlot& me, const Reduction* reduction, LocalityState* locality) {
-  const Collective collective = me.call.collective();
-  work(me, reduction);
+  work(me, call.reduction);
   me.call = kDeparture;
   me.bytes = 0;
   meet(me, nullptr);
-  if (locality != nullptr) learn(collective, *locality);
+  return {};
 }
 
-base::Status Team::exchange(int rank, const Call& call, Algorithm algorithm) {
+base::Status Team::exchange(int rank, const Call& call) {
   ArgumentSlot& me = slots_[rank];
   me.buffers->set(call.blocks_out(), call.blocks_in());
-  if (algorithm == Algorithm::kShmPair) return exchange_pair_of_blocks(me, call);
-  meet_for_blocks(me, PackedSignature(call.collective, algorithm, call.root, false, false, me.broadcasts));
-  if (algorithm == Algorithm::kShmAll && !me.is_settled()) {
-    LocalityState* const locality = locality_of(rank, call.collective, most_given(rank, call));
-    if (locality != nullptr && PairTransfer::of(rank, call).receives())
-      try_out(call.collective, *locality, buffers_[1 - rank].both->out[rank]);
-    share(me, nullptr, locality);
-  }
+  meet_for_blocks(
+      me, PackedSignature(call.collective, Algorithm::kShmLeader, call.root, false, false, me.broadcasts));
   return me.is_settled() ? depart(me) : base::Status();
 }
 
@@ -172,7 +153,7 @@ void Team::meet(ArgumentSlot& me, const Reduction* reduction) {
     me.released.reset();
     return;
   }
-  // relaxed: nobody arrives again before it is released.
+  // relaxed: no rank arrives again before it is released.
   group.arrived.store(0, std::memory_order_relaxed);
   lead(group, me, reduction);
   for (ArgumentSlot* member : group.members)
@@ -212,14 +193,14 @@ void Team::disagree(LocalGroup& group) {
 // Each round would wait for three cache lines: the own mailbox, which has to be taken back from the group
 // that has written it before it can be reset, the other group's, and then what that one has sent. So the
 // mailboxes of later rounds are fetched for writing at once, and the own ones are reset at the end. With 64
-// workers 7 instead of 12 to 17 transfers follow each other (counted, docs/performance/many-cores.md). A late
+// workers 7 instead of 12 to 17 transfers follow each other (counted, experiment 098). A late
 // leader for which all others wait fetches in vain, because they fetch their mailboxes back: about 12.
 //
-// A mailbox that is reset at the end is pending again before anybody writes it: its next writer is in the
-// exchange after the next, and for that everyone has begun the next one.
+// A mailbox that is reset at the end is pending again before a leader writes it: its next writer is in the
+// exchange after the next, and for that all leaders have begun the next one.
 bool Team::tell_each_other(LocalGroup& group, Header header, Value& value) {
   if (group_count_ == 1) return header.alike;
-  // Nobody can be two exchanges ahead of another, because each needs everyone.
+  // No leader can be two exchanges ahead of another, because each exchange needs all of them.
   const unsigned parity = group.exchanges++ & 1;
   const int number = group.number;
   const int extra = group_count_ - active_;
@@ -259,9 +240,9 @@ Team::LeaderMailbox& Team::mailbox(int group, int round, unsigned parity) const 
   return mailboxes_[(static_cast<std::size_t>(group) * rounds_ + round) * 2 + parity];
 }
 
-// Whether the leader that speaks with this group's first waits for it already: it has nothing left to do.
-// Read by a rank of the group that has not yet arrived at the next synchronisation. Nobody tells a group that
-// folds in.
+// Whether the leader that this group's leader exchanges with first waits for it already, so that it has no
+// work left. Read by a rank of the group that has not yet arrived at the next synchronisation. False for a
+// group that folds in, because no leader tells it.
 bool Team::is_waited_for(const LocalGroup& group) const {
   const int extra = group_count_ - active_;
   const bool folds = group.number < 2 * extra;
@@ -276,7 +257,7 @@ void Team::LeaderMailbox::send(const Header& mine, const Value& value) {
   sent.signal();
 }
 
-// What was received stays where it is until the exchange after the next, so `value` may point there. The
+// The received data stays where it is until the exchange after the next, so `value` may point there. The
 // caller resets `sent` before the next exchange.
 void Team::LeaderMailbox::receive(Header& mine, Value& value, bool from_lower) {
   sent.wait();

@@ -12,8 +12,7 @@
 // So each rank waits once, and only the leaders, one for each worker, communicate across cores. Four ways
 // (select/select.h): leaders carry little data in their mailboxes (shm_small), leaders move the data of their
 // group (shm_leader), all ranks move their part and the team synchronises twice (shm_all), or the root of a
-// small broadcast publishes it in a ring, without synchronisation (shm_bcast_ring, bcast_ring.cc). Two ranks
-// that are alone at their workers exchange staging buffers instead (shm_pair, pair_blocking.cc).
+// small broadcast publishes it in a ring, without synchronisation (shm_bcast_ring, bcast_ring.cc).
 //
 // Leaders compare what the ranks have called. Ranks that disagree about the operation, the root or the size
 // get an error, and none of them hangs (mismatch.cc). Any thread of a rank may call, one at a time, as for
@@ -31,14 +30,13 @@
 
 namespace clump::coll {
 
-/// What a communicator has, of whatever kind. The first time for a communicator it is a collective operation.
+/// The team of a communicator, of any kind. The first call for a communicator is a collective operation.
 core::Team* join_team(core::Comm& comm);
 inline core::Team* team_of(core::Comm& comm) {
   core::Team* const known = comm.team.get();
   return known != nullptr ? known : join_team(comm);
 }
 
-struct PairTransfer;
 template <typename Owner>
 class RingProtocol;
 
@@ -61,13 +59,6 @@ class Team final : public core::Team, public SharedCollective {
   /// the ring can.
   static bool can_carry(Collective collective, int ranks, Count bytes);
 
-  /// Whether this is a team of two ranks, each alone at its worker, and there is room for what one of them
-  /// gives the other.
-  bool fits_pair(Count bytes) const { return pair_ != nullptr && bytes <= kPairBuffer; }
-  /// Whether the caller's program writes and reads the data of such an operation, as far as we know: the
-  /// same on both ranks. True where nothing depends on it.
-  bool is_touched(int rank, Collective collective, Count bytes) const;
-
   /// Whether `who` (Completion::sleeper()) waits here, as this rank. While there is a WorldStop
   /// (fiber/world_stop.h).
   bool is_waited_in(int rank, const void* who) const;
@@ -77,11 +68,6 @@ class Team final : public core::Team, public SharedCollective {
   // Blocking. `rank` is the caller's.
   /// An algorithm that is not for teams: the ranks only find out whether they agree.
   base::Status run(const core::Comm& comm, const Call& call, Algorithm algorithm);
-  /// Of blocks that may differ in size: the larger of what two ranks, each alone at its worker, give each
-  /// other; the same on both. Other teams do not know: 0.
-  Count most_given(int rank, const Call& call) const {
-    return pair_ == nullptr ? 0 : most_of_transfer(rank, call);
-  }
 
  private:
   struct Header;
@@ -89,20 +75,16 @@ class Team final : public core::Team, public SharedCollective {
   struct LeaderMailbox;
   struct LeaderBuffer;
 
-  struct LocalityState;
-  struct Pair;
-
   struct RingSlot;
   struct Waiting;
   static constexpr int kBatch = 8, kRingSlots = 2 * kBatch;
   friend class RingProtocol<Team>;
-  friend struct TeamShape;  // of a test: team_shape_test.cc
 
   friend core::Team* join_team(core::Comm& comm);
   static base::Ref<core::Team> join(core::Comm& comm);
 
   base::Status barrier(int rank);
-  base::Status exchange(int rank, const Call& call, Algorithm algorithm);
+  base::Status exchange(int rank, const Call& call);
   /// Leaders fetch what neighbours send to the ranks of their group. Blocks of two ranks may differ in size
   /// from those of two others, so nothing depends on it. `comm` has a topology.
   base::Status exchange_with_neighbours(const core::Comm& comm, const Blocks& out, const Blocks& in);
@@ -124,16 +106,6 @@ class Team final : public core::Team, public SharedCollective {
   void hand_out_blocks(const LocalGroup& group, const ArgumentSlot& me, const Value& value) const;
   bool is_waited_for(const LocalGroup& group) const override;
 
-  void share(ArgumentSlot& me, const Reduction* reduction, LocalityState* locality);
-
-  static Count most_of_transfer(int rank, const Call& call);
-  base::Status exchange_pair(ArgumentSlot& me, const PairTransfer& transfer, const Reduction* reduction,
-                             LocalityState* locality);
-  base::Status exchange_pair_of_blocks(ArgumentSlot& me, const Call& call);
-  LocalityState* locality_of(int rank, Collective collective, Count bytes) const;
-  void try_out(Collective collective, const LocalityState& locality, const Layout& given);
-  void learn(Collective collective, LocalityState& locality);
-
   void meet_for_blocks(ArgumentSlot& me, PackedSignature call);
   void disagree(LocalGroup& group);
 
@@ -143,7 +115,6 @@ class Team final : public core::Team, public SharedCollective {
   std::unique_ptr<LeaderBuffer[]> leader_buffers_;  ///< by group
   std::unique_ptr<LeaderMailbox[]> mailboxes_;
   std::unique_ptr<RingSlot[]> ring_;
-  std::unique_ptr<Pair> pair_;  ///< of two ranks, each alone at its worker
 };
 
 }  // namespace clump::coll

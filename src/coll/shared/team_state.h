@@ -1,11 +1,8 @@
-// What the ranks of a team share; for team*.cc only.
+// Data that the ranks of a team share; for team*.cc only.
 #pragma once
 
-#include <array>
 #include <atomic>
-#include <mutex>
 
-#include "coll/shared/pair_transfer.h"
 #include "coll/shared/shared_state.h"
 #include "coll/shared/team.h"
 #include "datatype/reduce.h"
@@ -17,7 +14,7 @@ namespace clump::coll {
 /// value-index pairs travel with their gaps.
 constexpr Count kMailboxBytes = 768;
 
-/// Where a leader combines what its group gives.
+/// Where a leader combines the operands of its group.
 struct alignas(64) Team::LeaderBuffer {
   std::byte bytes[kMailboxBytes];
 };
@@ -31,7 +28,7 @@ struct alignas(64) Team::RingSlot {
   std::byte data[kMostBytes];
 };
 
-/// What leaders compare.
+/// The part of a message between leaders that they compare.
 struct Team::Header {
   PackedSignature call;
   Count bytes = 0;
@@ -39,7 +36,7 @@ struct Team::Header {
   bool has_data = false;
 };
 
-/// What leaders carry: the group's operands combined, or its blocks.
+/// The data that leaders carry: the group's operands combined, or its blocks.
 struct Team::Value {
   std::byte* data = nullptr;  ///< null: nothing, or not here
   Count bytes = 0;            ///< as it lies in memory
@@ -53,30 +50,6 @@ struct Team::Value {
     if (kernel != nullptr) return kernel(left, right, right, count);
     reduction->op->apply(left, right, count, *type, reduction->handle);
   }
-};
-
-/// What the program does with the data of a collective operation, as one rank of a pair knows it. Changes at
-/// the end of operations that both have called, so that it is the same on both.
-struct Team::LocalityState {
-  bool touched = true;
-  int left = 0;         ///< operations for which this is taken as known
-  unsigned trials = 0;  ///< so far
-};
-
-/// Of a team of two ranks, each alone at its worker (shared/pair_blocking.cc).
-struct Team::Pair {
-  /// A rank's.
-  struct alignas(128) Side {
-    int buffer = 0;  ///< which one is its own
-    std::array<LocalityState, kCollectives> locality{};
-  };
-
-  Side sides[2]{{.buffer = 0}, {.buffer = 1}};
-  /// The last trial in which a rank found that the data was touched. relaxed: between two synchronisations
-  /// one writes, and after them the other reads.
-  std::array<std::atomic<unsigned>, kCollectives> touched_in{};
-  std::once_flag made;
-  std::unique_ptr<PairBuffer[]> buffers;
 };
 
 /// From the leader of one group to that of another; written by the one until it is sent, then the other's.

@@ -71,7 +71,7 @@ TEST_P(Teams, ReduceInTheOrderOfRanks) {
   const core::Op ordered(compose, false), sum(MPI_SUM);
   Job(map.ranks, map.homes()).run([&](core::Comm& comm) {
     for (const int count :
-         {2, 120, 300, 3000}) {  // carried, carried, by leaders, by everyone; or by messages
+         {2, 120, 300, 3000}) {  // carried, carried, by leaders, by all ranks; or by messages
       const std::vector<int> all = composed(map.ranks - 1, count), untouched(count, -1);
       std::vector<int> sums(count);
       for (int rank = 0; rank < map.ranks; ++rank) {
@@ -165,7 +165,8 @@ TEST(LargeTeams, CombineWhatNoCacheHolds) {
 /// So many elements go from one rank to another: some none.
 int amount(int from, int to) { return (from * 5 + to * 3) % 7 * 40; }
 
-/// What `rank` gives to, or gets from, everyone, with a gap before each block; -1 everywhere, or filled.
+/// The blocks that `rank` gives to, or gets from, all ranks, with a gap before each; -1 everywhere, or
+/// filled.
 struct Uneven {
   std::vector<int> counts, places, data;
 
@@ -327,7 +328,7 @@ TEST_P(Teams, TellWhoDisagrees) {
       status = odd_one ? scan(comm, {&sum, MPI_INT}, ints(result), ints(result))
                        : exscan(comm, {&sum, MPI_INT}, ints(result), ints(result));
       EXPECT_EQ(status.error_class(), MPI_ERR_OTHER);
-      // Blocks that may differ: only who gets one can see it.
+      // Blocks that may differ: only the rank that gets one can see it.
       const std::vector<int> ones(map.ranks, 1), zeros(map.ranks);
       std::vector<int> places(map.ranks), fitting(map.ranks);
       std::iota(places.begin(), places.end(), 0);
@@ -354,7 +355,7 @@ TEST_P(Teams, TellWhoDisagrees) {
   });
 }
 
-// Their root waits for nobody, so that only who fetches something else can see it at once.
+// Their root waits for no rank, so only a rank that fetches something else can see it at once.
 TEST_P(Teams, TellWhoDisagreesAboutSmallBroadcasts) {
   const Map map = GetParam();
   std::atomic<int> wrong = 0, posted = 0;

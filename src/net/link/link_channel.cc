@@ -272,7 +272,7 @@ void LinkChannel::send(Route route, SendRequest& message) {
   Traffic& traffic = traffic_[static_cast<std::size_t>(route.source)];
   int rank = 0;
   const PeerRef peer = find(route.destination, rank);
-  if (peer == nullptr) return message.released();  // nothing holds the place: nobody waits there
+  if (peer == nullptr) return message.released();  // nothing holds the place: no receive waits there
   if (!message.synchronous && try_send(route, message.envelope, message.bytes, message.payload))
     return message.released();
   traffic[Way::kReference].add(message.bytes);

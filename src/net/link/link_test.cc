@@ -361,7 +361,7 @@ TEST_F(Link, StrangerThatLeavesIsNoLoss) {
   wait_for([&] { return server.receiver.count() == 1; });
   const int other = link::connected_socket(link::link_address(server.name, 0));
   ASSERT_GE(other, 0);
-  ::close(other);  // one that has not said who it is does not matter
+  ::close(other);  // a connection without a name does not matter
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   EXPECT_EQ(server.losses, 0);
 }

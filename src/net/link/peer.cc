@@ -1,4 +1,4 @@
-// What comes from a process of another job.
+// Frames from a process of another job.
 #include "net/link/peer.h"
 
 #include <fmt/format.h>

@@ -44,7 +44,7 @@ class Connection final : public Watched, Incoming::Taker {
   Incoming incoming_;
 
  public:
-  std::shared_ptr<Peer> peer;  ///< null: it has not said who it is
+  std::shared_ptr<Peer> peer;  ///< null: it has not sent its name
 };
 
 class Peer : public std::enable_shared_from_this<Peer> {
@@ -68,7 +68,7 @@ class Peer : public std::enable_shared_from_this<Peer> {
   bool has_backlog = false;  ///< it is counted as one
   std::size_t held = 0;      ///< memory of the backlog
   bool is_welcome = false;   ///< it has let this process in, or has come by itself
-  bool fails_at_once = false;  ///< if nobody listens there
+  bool fails_at_once = false;  ///< if no process listens there
   bool is_here = false;      ///< it has said kHere, and not kBye since
   bool we_are_here = false;  ///< the same of this process
   int held_places = 0;       ///< of its ranks

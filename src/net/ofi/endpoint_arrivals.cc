@@ -1,4 +1,4 @@
-// What an endpoint context receives, and the completion of what it has sent.
+// Arrivals at an endpoint context, and the completion of its sends.
 #include <algorithm>
 #include <bit>
 #include <cstring>

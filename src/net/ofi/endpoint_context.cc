@@ -251,7 +251,7 @@ bool EndpointContext::flush(Later& later) {
   return any;
 }
 
-/// Starts a send; false, and nothing has happened, if there is no room. What is for a lost process is
+/// Starts a send; false, and nothing has happened, if there is no room. A message for a lost process is
 /// dropped: its end ends the job.
 bool EndpointContext::start(Peer& peer, const PendingSend& post, Later& later) {
   if (!reach(peer, post.process, later) || peer.lost) return true;

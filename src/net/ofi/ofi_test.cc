@@ -59,7 +59,7 @@ TEST_F(Ofi, OffersOnlyWhatIsLong) {
 }
 
 // As mpiexec finds out that nothing is on its way any more: twice the same, and as much was taken as sent.
-// Nobody looks but the network threads.
+// Only the network threads look.
 TEST_F(Ofi, RestsOnlyWhenAllHasCome) {
   const auto all_rest = [&](Passed& passed) { return channel(0).rests(passed) && channel(1).rests(passed); };
   const auto nothing_is_on_its_way = [&] {
@@ -277,7 +277,7 @@ TEST_F(Ofi, WaitsForWhatComesInParts) {
   for (int round = 0; round < 10; ++round) {
     {
       const StandStill network_threads;
-      send(2, 1);  // which goes with its beginning only: nobody looks
+      send(2, 1);  // which goes with its beginning only: no thread looks
       for (int i = 0; i < 50; ++i) {
         send(0, 1);
         for (const int looks : {0, 1, 1, 1}) channel(looks).drain(0);

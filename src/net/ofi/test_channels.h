@@ -184,7 +184,7 @@ class Ofi : public testing::Test {
   OfiChannel& channel(int i) { return *channels_[static_cast<std::size_t>(i)]; }
   Basket& sink(int i) { return sinks_[static_cast<std::size_t>(i)]; }
 
-  /// Has everybody look until `done`; false if it does not come true.
+  /// Lets all channels look until `done`; false if it does not come true.
   template <typename Done>
   bool drain_until(Done done) {
     for (const auto end = std::chrono::steady_clock::now() + 60s; std::chrono::steady_clock::now() < end;) {

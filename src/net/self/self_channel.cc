@@ -6,7 +6,6 @@
 
 #include "fiber/fiber.h"
 #include "fiber/own_worker.h"
-#include "net/locality_predictor.h"
 
 namespace clump::net {
 
@@ -76,7 +75,6 @@ SelfChannel::SelfChannel(std::vector<Sink*> sinks, std::vector<int> homes, int w
   for (std::size_t rank = 0; rank < sinks_.size(); ++rank)
     if (sinks_[rank] != nullptr) ++residents_[static_cast<std::size_t>(homes_[rank])];
   lanes_ = std::make_unique<std::atomic<Lane*>[]>(n * n);
-  predictors_ = std::make_unique<std::atomic<LocalityPredictor*>[]>(n * n);
   inlets_ = std::make_unique<Inlet[]>(n);
   outlets_ = std::make_unique<Outlet[]>(n);
   for (std::size_t i = 0; i < n; ++i) {
@@ -84,7 +82,7 @@ SelfChannel::SelfChannel(std::vector<Sink*> sinks, std::vector<int> homes, int w
     inlets_[i].staging_buffers = std::make_unique<StagingBuffers>(static_cast<int>(i));
   }
   staging_buffers_ = std::make_unique_for_overwrite<StagingBuffer[]>(n * StagingBuffers::kOfWorker);
-  set_lane_limit(sizeof(StagingBuffer));
+  set_lane_limit(kStaged);
 }
 
 void SelfChannel::add(int rank, Sink& sink) {
@@ -94,10 +92,7 @@ void SelfChannel::add(int rank, Sink& sink) {
 
 SelfChannel::~SelfChannel() {
   const auto n = static_cast<std::size_t>(workers_);
-  for (std::size_t i = 0; i < n * n; ++i) {
-    Lane::Free()(lanes_[i].load(std::memory_order_relaxed));
-    delete predictors_[i].load(std::memory_order_relaxed);
-  }
+  for (std::size_t i = 0; i < n * n; ++i) Lane::Free()(lanes_[i].load(std::memory_order_relaxed));
 }
 
 Lane& SelfChannel::make_lane(int from, int to) {
@@ -111,30 +106,8 @@ Lane& SelfChannel::make_lane(int from, int to) {
   return *made;
 }
 
-LocalityPredictor& SelfChannel::make_predictor(std::atomic<LocalityPredictor*>& place) {
-  auto made = std::make_unique<LocalityPredictor>();
-  LocalityPredictor* before = nullptr;
-  // release: pairs with the acquire in wants_staging(); acquire: the same of the thread that came first.
-  if (!place.compare_exchange_strong(before, made.get(), std::memory_order_acq_rel,
-                                     std::memory_order_acquire))
-    return *before;
-  return *made.release();
-}
-
-bool SelfChannel::wants_staging(Route route, Count bytes) {
-  const auto [first, second] = std::minmax(homes_[static_cast<std::size_t>(route.source)],
-                                           homes_[static_cast<std::size_t>(route.destination)]);
-  std::atomic<LocalityPredictor*>& place =
-      predictors_[static_cast<std::size_t>(first) * static_cast<std::size_t>(workers_) +
-                  static_cast<std::size_t>(second)];
-  LocalityPredictor* const made = place.load(std::memory_order_acquire);
-  return (made != nullptr ? *made : make_predictor(place)).wants_staging(bytes, fiber::now);
-}
-
 bool SelfChannel::try_lane(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload) {
-  if (bytes > lane_limit() || sinks_[static_cast<std::size_t>(route.destination)]->crowded() ||
-      (bytes > kLeastTogether && !wants_staging(route, bytes)))
-    return false;
+  if (bytes > lane_limit() || sinks_[static_cast<std::size_t>(route.destination)]->crowded()) return false;
   return push_or_show(route, envelope, bytes, payload);
 }
 
@@ -194,8 +167,7 @@ void SelfChannel::send(Route route, SendRequest& message) {
   Sink& sink = *sinks_[static_cast<std::size_t>(route.destination)];
   // One that is not synchronous was given to try_send() before.
   if (message.synchronous && message.may_be_copied && !is_direct(route) && message.bytes <= lane_limit() &&
-      !sink.crowded() && wants_staging(route, message.bytes) &&
-      push_or_show(route, message.envelope, message.bytes, message.payload))
+      !sink.crowded() && push_or_show(route, message.envelope, message.bytes, message.payload))
     return message.released();
   traffic_of(route)[Way::kReference].add(message.bytes);
   if (!is_direct(route)) {

@@ -24,8 +24,6 @@
 
 namespace clump::net {
 
-class LocalityPredictor;
-
 class SelfChannel final : public Channel {
  public:
   /// `sinks[rank]` is the sink of that rank of the job; null: the rank is in another host process, or
@@ -139,11 +137,8 @@ class SelfChannel final : public Channel {
   [[gnu::noinline]] bool try_lane(Route route, Envelope envelope, Count bytes,
                                   const datatype::Layout& payload);
   [[gnu::cold]] Lane& make_lane(int from, int to);
-  [[gnu::cold]] static LocalityPredictor& make_predictor(std::atomic<LocalityPredictor*>& place);
   /// try_lane() for a message whose way is decided.
   bool push_or_show(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload);
-  /// Called once for each message whose way the locality predictor decides.
-  bool wants_staging(Route route, Count bytes);
   bool push(Route route, int to, Envelope envelope, Count bytes, const datatype::Layout& payload);
   bool push_staged(Lane& lane, int destination, int from, Envelope envelope, Count bytes,
                    const datatype::Layout& payload);
@@ -166,7 +161,6 @@ class SelfChannel final : public Channel {
   std::vector<int> residents_;                   // [worker]: ranks of this host process
   std::vector<Traffic> traffic_;                 // [source]: each entry is written by its rank
   std::unique_ptr<std::atomic<Lane*>[]> lanes_;  // [from * workers_ + to]
-  std::unique_ptr<std::atomic<LocalityPredictor*>[]> predictors_;  // as lanes_, the lesser worker first
   std::unique_ptr<Inlet[]> inlets_;
   std::unique_ptr<Outlet[]> outlets_;
   std::unique_ptr<StagingBuffer[]> staging_buffers_;  // a page takes memory when it is first touched

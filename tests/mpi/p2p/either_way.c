@@ -1,6 +1,6 @@
-/* Messages of 16 to 128 KB: whether they go through a staging buffer or are copied once is tried out while a
- * program runs. So there are enough of them for both, and for the changes in between. What must not depend on
- * it: the bytes, the order, and that a send of up to 32 KB ends without its receive. */
+/* Messages of 16 to 128 KB go through a staging buffer, or are copied once: above 32 KB, or where no buffer is
+ * empty. There are enough of them for both, and for the changes in between. What must not depend on it: the bytes, the order,
+ * and that a send of up to 32 KB ends without its receive. */
 #include "check.h"
 #include "pattern.h"
 

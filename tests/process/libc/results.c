@@ -94,7 +94,9 @@ static void check_option(int only, const char* argument, int wanted, const char*
 }
 
 static void check_options(void) {
+  check(optopt == '?', "optopt is %d at the begin", optopt);
   check_option(0, "--fob", 300, "");
+  check(optopt == 0, "optopt is %d after a call without an error", optopt);
   check_option(1, "-fob", '?', "program: option '-fob' is ambiguous; possibilities: '-fobx' '-foby'\n");
   check_option(1, "-fobx", 300, "");
   check_option(0, "--g=1", '?', "program: option '--g=1' is ambiguous; possibilities: '--gone' '--give'\n");

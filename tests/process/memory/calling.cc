@@ -40,7 +40,7 @@ int count_unknown(bool (*knows)(const char*)) {
   }
   const std::uint32_t* const buckets = hash + 4 + 2 * hash[2];
   const std::uint32_t* const chain = buckets + hash[0];
-  // Further names of a function (src/image/aliases.txt) have its address.
+  // Further names of a function (src/process/aliases.txt) have its address.
   const auto is_function = [&](std::uint32_t number) {
     return ELF64_ST_TYPE(symbols[number].st_info) == STT_FUNC && symbols[number].st_shndx != SHN_UNDEF;
   };

@@ -1,5 +1,5 @@
 // The functions that libclump_host.so stands in for, and how an allocator's start-up can call each without
-// harm: one row each, in the tables of calls_*.cc.
+// harm: one row each, in the tables of calls_*.cc. What is a name of another one (aliases.txt) needs none.
 #pragma once
 
 #include <cstddef>

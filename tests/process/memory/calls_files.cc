@@ -24,11 +24,8 @@
 extern "C" {
 int __dprintf_chk(int, int, const char*, ...);
 int __fxstat(int, int, struct stat*);
-int __fxstat64(int, int, struct stat64*);
 int __open_2(const char*, int);
-int __open64_2(const char*, int);
 int __openat_2(int, const char*, int);
-int __openat64_2(int, const char*, int);
 int __poll_chk(pollfd*, nfds_t, int, size_t);
 int __ppoll_chk(pollfd*, nfds_t, const timespec*, const sigset_t*, size_t);
 ssize_t __read_chk(int, void*, size_t, size_t);
@@ -44,7 +41,6 @@ namespace {
 char room[4096];
 iovec no_part{room, 0};
 struct stat status;
-struct stat64 status64;
 struct statvfs file_system;
 struct statx status_x;
 termios settings;
@@ -79,15 +75,10 @@ void map(void* (*function)(void*, size_t, int, int, int, off_t)) {
 const Row kRows[] = {
     // Made, duplicated, closed.
     {"open", [] { open(kNoFile, O_RDONLY); }},
-    {"open64", [] { open64(kNoFile, O_RDONLY); }},
     {"openat", [] { openat(kNone, kNoFile, O_RDONLY); }},
-    {"openat64", [] { openat64(kNone, kNoFile, O_RDONLY); }},
     {"__open_2", [] { __open_2(kNoFile, O_RDONLY); }},
-    {"__open64_2", [] { __open64_2(kNoFile, O_RDONLY); }},
     {"__openat_2", [] { __openat_2(kNone, kNoFile, O_RDONLY); }},
-    {"__openat64_2", [] { __openat64_2(kNone, kNoFile, O_RDONLY); }},
     {"creat", [] { creat(kNoFile, 0); }},
-    {"creat64", [] { creat64(kNoFile, 0); }},
     {"shm_open", [] { shm_open("/no-such-memory", O_RDONLY, 0); }},
     {"shm_unlink", [] { shm_unlink("/no-such-memory"); }},
     {"socket", [] { socket(-1, 0, 0); }},
@@ -107,15 +98,12 @@ const Row kRows[] = {
     {"__read_chk", [] { (void)!__read_chk(kNone, room, 0, sizeof room); }},
     {"readv", [] { (void)!readv(kNone, &no_part, 1); }},
     {"pread", [] { (void)!pread(kNone, room, 0, 0); }},
-    {"pread64", [] { (void)!pread64(kNone, room, 0, 0); }},
     {"recv", [] { recv(kNone, room, 0, 0); }},
     {"write", [] { (void)!write(kNone, "", 0); }},
     {"writev", [] { (void)!writev(kNone, &no_part, 1); }},
     {"pwrite", [] { (void)!pwrite(kNone, "", 0, 0); }},
-    {"pwrite64", [] { (void)!pwrite64(kNone, "", 0, 0); }},
     {"send", [] { send(kNone, "", 0, 0); }},
     {"sendfile", [] { sendfile(kNone, kNone, nullptr, 0); }},
-    {"sendfile64", [] { sendfile64(kNone, kNone, nullptr, 0); }},
     {"copy_file_range", [] { (void)!copy_file_range(kNone, nullptr, kNone, nullptr, 0, 0); }},
     {"splice", [] { splice(kNone, nullptr, kNone, nullptr, 0, 0); }},
     {"tee", [] { tee(kNone, kNone, 0, 0); }},
@@ -134,34 +122,24 @@ const Row kRows[] = {
     {"epoll_pwait2", [] { epoll_pwait2(kNone, &event, 1, &no_time, nullptr); }},
     // Asked about and changed.
     {"fcntl", [] { fcntl(kNone, F_GETFD); }},
-    {"fcntl64", [] { fcntl64(kNone, F_GETFD); }},
     {"ioctl", [] { ioctl(kNone, FIONREAD, room); }},
     {"flock", [] { flock(kNone, LOCK_UN); }},
     {"lockf", [] { (void)!lockf(kNone, F_TEST, 0); }},
-    {"lockf64", [] { (void)!lockf64(kNone, F_TEST, 0); }},
     {"lseek", [] { lseek(kNone, 0, SEEK_CUR); }},
-    {"lseek64", [] { lseek64(kNone, 0, SEEK_CUR); }},
     {"fchmod", [] { fchmod(kNone, 0); }},
     {"fchown", [] { (void)!fchown(kNone, 0, 0); }},
     {"fsync", [] { fsync(kNone); }},
     {"fdatasync", [] { fdatasync(kNone); }},
     {"ftruncate", [] { (void)!ftruncate(kNone, 0); }},
-    {"ftruncate64", [] { (void)!ftruncate64(kNone, 0); }},
     {"futimens", [] { futimens(kNone, nullptr); }},
     {"posix_fadvise", [] { posix_fadvise(kNone, 0, 0, POSIX_FADV_NORMAL); }},
-    {"posix_fadvise64", [] { posix_fadvise64(kNone, 0, 0, POSIX_FADV_NORMAL); }},
     {"posix_fallocate", [] { posix_fallocate(kNone, 0, 1); }},
-    {"posix_fallocate64", [] { posix_fallocate64(kNone, 0, 1); }},
     {"fpathconf", [] { fpathconf(kNone, _PC_PIPE_BUF); }},
     {"fstat", [] { fstat(kNone, &status); }},
-    {"fstat64", [] { fstat64(kNone, &status64); }},
     {"__fxstat", [] { __fxstat(1, kNone, &status); }},
-    {"__fxstat64", [] { __fxstat64(1, kNone, &status64); }},
     {"fstatat", [] { fstatat(kNone, kNoFile, &status, 0); }},
-    {"fstatat64", [] { fstatat64(kNone, kNoFile, &status64, 0); }},
     {"fstatvfs", [] { fstatvfs(kNone, &file_system); }},
     {"stat", [] { stat(kNoFile, &status); }},
-    {"stat64", [] { stat64(kNoFile, &status64); }},
     {"statx", [] { statx(kNone, kNoFile, 0, STATX_SIZE, &status_x); }},
     {"readlink", [] { (void)!readlink(kNoFile, room, sizeof room); }},
     {"readlinkat", [] { (void)!readlinkat(kNone, kNoFile, room, sizeof room); }},
@@ -173,7 +151,6 @@ const Row kRows[] = {
     {"getsockopt", [] { getsockopt(kNone, SOL_SOCKET, SO_ERROR, room, &size); }},
     {"shutdown", [] { shutdown(kNone, SHUT_RD); }},
     {"mmap", [] { map(mmap); }},
-    {"mmap64", [] { map(mmap64); }},
     {"chdir", [] { (void)!chdir("."); }},
     {"fchdir", [] { (void)!fchdir(kNone); }},
     {"umask", [] { umask(umask(022)); }},
@@ -190,14 +167,10 @@ const Row kRows[] = {
     {"tcflush", [] { tcflush(kNone, TCIFLUSH); }},
     // Streams.
     {"fopen", [] { (void)!fopen(kNoFile, "r"); }},
-    {"fopen64", [] { (void)!fopen64(kNoFile, "r"); }},
     {"fdopen", [] { (void)!fdopen(kNone, "r"); }},
     {"fileno", [] { (void)fileno(stdout); }},
-    {"fileno_unlocked", [] { (void)fileno_unlocked(stderr); }},
     {"fflush", [] { (void)fflush(stderr); }},
-    {"fflush_unlocked", [] { (void)fflush_unlocked(stderr); }},
     {"ferror", [] { (void)ferror(stderr); }},
-    {"ferror_unlocked", [] { (void)ferror_unlocked(stderr); }},
     {"clearerr", [] { clearerr(stderr); }},
     {"clearerr_unlocked", [] { clearerr_unlocked(stderr); }},
     {"setvbuf", nullptr, kFile},
@@ -205,7 +178,6 @@ const Row kRows[] = {
     {"setbuffer", nullptr, kFile},
     {"setlinebuf", nullptr, kFile},
     {"freopen", nullptr, kFile},
-    {"freopen64", nullptr, kFile},
     {"fclose", nullptr, kFile},
     {"fwide", nullptr, kFile},
     {"fputwc", nullptr, kFile},

@@ -43,15 +43,10 @@ void close_made(int descriptor) {
 
 const Row kRows[] = {
     {"mkstemp", [] { close_made(mkstemp(no_pattern)); }},
-    {"mkstemp64", [] { close_made(mkstemp64(no_pattern)); }},
     {"mkostemp", [] { close_made(mkostemp(no_pattern, 0)); }},
-    {"mkostemp64", [] { close_made(mkostemp64(no_pattern, 0)); }},
     {"mkstemps", [] { close_made(mkstemps(no_pattern, 1)); }},
-    {"mkstemps64", [] { close_made(mkstemps64(no_pattern, 1)); }},
     {"mkostemps", [] { close_made(mkostemps(no_pattern, 1, 0)); }},
-    {"mkostemps64", [] { close_made(mkostemps64(no_pattern, 1, 0)); }},
     {"tmpfile", nullptr, kFile},
-    {"tmpfile64", nullptr, kFile},
     {"opendir", nullptr, kFile},
     {"closedir", nullptr, kFile},
     {"setmntent", nullptr, kFile},

@@ -42,7 +42,6 @@ Dl_info symbol;
 void* extra;
 dl_find_object object;
 rlimit limit;
-rlimit64 limit64;
 rusage used;
 tms used_time;
 timespec time_used;
@@ -90,11 +89,8 @@ const Row kRows[] = {
     {"pidfd_open", nullptr, kNew},
     // Limits and use.
     {"getrlimit", [] { getrlimit(RLIMIT_NOFILE, &limit); }},
-    {"getrlimit64", [] { getrlimit64(RLIMIT_NOFILE, &limit64); }},
     {"setrlimit", [] { getrlimit(RLIMIT_CORE, &limit), setrlimit(RLIMIT_CORE, &limit); }},
-    {"setrlimit64", [] { getrlimit64(RLIMIT_CORE, &limit64), setrlimit64(RLIMIT_CORE, &limit64); }},
     {"prlimit", [] { prlimit(0, RLIMIT_NOFILE, nullptr, &limit); }},
-    {"prlimit64", [] { prlimit64(0, RLIMIT_NOFILE, nullptr, &limit64); }},
     {"getrusage", [] { getrusage(RUSAGE_CHILDREN, &used); }},
     {"times", [] { times(&used_time); }},
     {"nice", [] { static_cast<void>(nice(0)); }},
@@ -117,13 +113,9 @@ const Row kRows[] = {
     {"backtrace_symbols_fd", [] { backtrace_symbols_fd(&extra, 0, kNone); }},
     {"herror", nullptr, kFile},
     {"glob", nullptr, "allocates"},
-    {"glob64", nullptr, "allocates"},
     {"nftw", nullptr, "allocates"},
-    {"nftw64", nullptr, "allocates"},
     {"fts_read", nullptr, "needs a walk, whose making allocates"},
     {"fts_close", nullptr, "needs a walk, whose making allocates"},
-    {"fts64_read", nullptr, kSame},
-    {"fts64_close", nullptr, kSame},
     // Children.
     {"system", [] { (void)!system(nullptr); }},
     {"waitpid", [] { waitpid(-1, &status, WNOHANG); }},
@@ -139,8 +131,6 @@ const Row kRows[] = {
     {"posix_spawnp", nullptr, kStarts},
     {"fork", nullptr, kStarts},
     {"_Fork", nullptr, kStarts},
-    {"__fork", nullptr, kStarts},
-    {"__libc_fork", nullptr, kStarts},
     {"vfork", nullptr, kStarts},
     {"__vfork", nullptr, kStarts},
     {"clone", nullptr, kStarts},

@@ -15,8 +15,6 @@ int __libc_current_sigrtmax();
 void __longjmp_chk(__jmp_buf_tag*, int) __attribute__((noreturn));
 int __sigaction(int, const struct sigaction*, struct sigaction*);
 sighandler_t __sysv_signal(int, sighandler_t);
-sighandler_t bsd_signal(int, sighandler_t);
-sighandler_t sysv_signal(int, sighandler_t);
 int old_sigblock(int) asm("sigblock");
 int old_sigsetmask(int) asm("sigsetmask");
 }
@@ -63,10 +61,7 @@ const Row kRows[] = {
     {"sigaction", [] { sigaction(SIGUSR2, nullptr, &action); }},
     {"__sigaction", [] { __sigaction(SIGUSR2, nullptr, &action); }},
     {"signal", [] { signal(SIGURG, SIG_DFL); }},
-    {"bsd_signal", [] { bsd_signal(SIGURG, SIG_DFL); }},
-    {"sysv_signal", [] { sysv_signal(SIGURG, SIG_DFL); }},
     {"__sysv_signal", [] { __sysv_signal(SIGURG, SIG_DFL); }},
-    {"ssignal", [] { ssignal(SIGURG, SIG_DFL); }},
     {"sigset", [] { sigset(SIGURG, SIG_DFL); }},
     {"sigignore", [] { sigignore(SIGURG), signal(SIGURG, SIG_DFL); }},
     {"siginterrupt", [] { siginterrupt(SIGURG, 0); }},
@@ -84,7 +79,6 @@ const Row kRows[] = {
     {"sigwait", nullptr, kWaits},
     {"sigwaitinfo", nullptr, kWaits},
     {"sigsuspend", nullptr, kWaits},
-    {"__sigsuspend", nullptr, kWaits},
     {"sigpause", nullptr, kWaits},
     {"__sigpause", nullptr, kWaits},
     {"__xpg_sigpause", nullptr, kWaits},

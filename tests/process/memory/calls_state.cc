@@ -116,7 +116,6 @@ const Row kRows[] = {
     {"ctime", [] { ctime(&when); }},
     {"ctime_r", [] { ctime_r(&when, room); }},
     {"mktime", [] { mktime(gmtime_r(&when, &broken_down)); }},
-    {"timelocal", [] { timelocal(gmtime_r(&when, &broken_down)); }},
     {"strftime", [] { strftime(room, sizeof room, "%s", gmtime_r(&when, &broken_down)); }},
     {"tzset", [] { tzset(); }},
     // Words, characters, numbers.

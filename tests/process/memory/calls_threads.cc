@@ -9,7 +9,6 @@
 
 #include "calls.h"
 
-extern "C" int __pthread_key_create(pthread_key_t*, void (*)(void*));
 
 namespace calls {
 namespace {
@@ -34,9 +33,6 @@ void start_and_join_c() {
 }
 void make_and_delete_key() {
   if (pthread_key_create(&key, nullptr) == 0) pthread_key_delete(key);
-}
-void make_and_delete_key_too() {
-  if (__pthread_key_create(&key, nullptr) == 0) pthread_key_delete(key);
 }
 void make_and_delete_c_key() {
   if (tss_create(&c_key, nullptr) == thrd_success) tss_delete(c_key);
@@ -67,7 +63,6 @@ const Row kRows[] = {
     // Keys.
     {"pthread_key_create", make_and_delete_key},
     {"pthread_key_delete", make_and_delete_key},
-    {"__pthread_key_create", make_and_delete_key_too},
     {"tss_create", make_and_delete_c_key},
     {"tss_delete", make_and_delete_c_key},
     // Cores.

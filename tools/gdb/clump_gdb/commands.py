@@ -185,7 +185,7 @@ def register():
     for command in (Clump, Ranks, SelectRank, Back, All, Own, Begin):
         command()
     gdb.unwinder.register_unwinder(None, Parked(), True)
-    # By these the library tells a rank of its signals (image/signal_state.h).
+    # By these the library tells a rank of its signals (process/signals/state.h).
     gdb.execute("handle SIG63 SIG64 nostop noprint pass", to_string=True)
     gdb.events.stop.connect(on_stop)
     gdb.events.exited.connect(on_exit)

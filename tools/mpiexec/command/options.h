@@ -88,86 +88,23 @@ struct Command {
   std::vector<std::pair<std::string, std::string>> ignored;
 };
 
-/// What an option does; the table in option_table.cc gives each one a row.
-enum class Action {
-  kRanks,
-  kDirectory,
-  kGlobalDirectory,
-  kPath,
-  kSoft,
-  kArchitecture,
-  kFile,
-  kConfigFile,
-  kEnv,
-  kEnvList,
-  kEnvNone,
-  kEnvAll,
-  kGlobalEnv,
-  kGlobalEnvList,
-  kGlobalEnvNone,
-  kGlobalEnvAll,
-  kExport,
-  kTagOutput,
-  kCollapse,
-  kOutputFolder,
-  kOutputFolderAndTee,
-  kOutFile,
-  kErrFile,
-  kTee,
-  kInput,
-  kGdb,
-  kGdbCommands,
-  kExplain,
-  kQuiet,
-  kTimeout,
-  kHangAfter,
-  kSeed,
-  kExplore,
-  kAs,
-  kPerProcess,
-  kScheduler,
-  kHosts,
-  kHostfile,
-  kPerHost,
-  kOnePerHost,
-  kCountElsewhere,  ///< says how many ranks there are for a resource that is not told apart here
-  kEnoughCores,
-  kMapBy,
-  kRoundRobin,
-  kNetwork,
-  kCollectives,
-  kCollectiveRules,
-  kReproducible,
-  kCheck,
-  kInitialErrhandler,
-  kProfile,
-  kTrace,
-  kProxy,
-  kCores,
-  kMalloc,
-  kWorkers,
-  kUniverse,
-  kNameServer,
-  kHelpers,
-  kHardwareThreads,
-  kMap,
-  kHelp,
-  kVersion,
-  kAlready,  ///< asks for what happens anyway: accepted without a word
-  kIgnored,  ///< accepted and named once on stderr
-  kRefused,  ///< known, but the job would not do what the user wants: an error that says so
-};
+class Parser;
+struct Given;
 
 struct Option {
-  std::vector<std::string_view> names;  ///< without dashes
-  Action action;
-  int values = 0;                 ///< how many words follow
-  std::string_view metavar = {};  ///< how --help shows them
-  std::string_view text = {};     ///< --help's line, or what to know when it is ignored or refused
-  bool may_have_value = false;    ///< after '=', if the user likes
+  std::vector<std::string_view> names;                         ///< without dashes
+  base::Status (*handle)(Parser& parser, const Given& given);  ///< option_handlers.h
+  int values = 0;                                              ///< how many words follow
+  std::string_view metavar = {};                               ///< how --help shows them
+  std::string_view text = {};   ///< --help's line, or what to know when it is ignored or refused
+  bool may_have_value = false;  ///< after '=', if the user likes
 };
 
 std::span<const Option> option_table();
+/// Of another launcher: it is accepted and changes nothing.
+bool is_accepted(const Option& row);
+/// --help does not show it.
+bool is_hidden(const Option& row);
 
 /// `words` is argv without argv[0]. Fails with MPI_ERR_ARG and a message that names the word.
 base::Status parse(const std::vector<std::string>& words, Command& command);

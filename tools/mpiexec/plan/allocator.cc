@@ -11,9 +11,9 @@
 #include "command/options.h"
 #include "common/control_groups.h"
 #include "common/places.h"
-#include "image/allocators.h"
-#include "image/elf_file.h"
-#include "image/search.h"
+#include "inspect/allocators.h"
+#include "inspect/elf_file.h"
+#include "inspect/search.h"
 
 namespace clump::mpiexec {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/status.h"
-#include "image/inspect.h"
+#include "inspect/inspect.h"
 #include "pmi/job.h"
 
 namespace clump::mpiexec {

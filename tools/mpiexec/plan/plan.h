@@ -11,7 +11,7 @@
 #include "command/options.h"
 #include "common/cores.h"
 #include "common/limits.h"
-#include "image/interposers.h"
+#include "inspect/interposers.h"
 #include "plan/allocator.h"
 #include "pmi/job.h"
 

@@ -1,0 +1,26 @@
+// What this layer needs of src/process, which stands above it in the same library: contracts alone.
+#pragma once
+
+#include <cstddef>
+
+#include "fiber/identity.h"
+
+namespace clump::image {
+
+/// What src/process keeps for a rank: opaque here (process/rank_state.h).
+struct RankState;
+/// Where it lies, with what belongs to it.
+struct StateOfRank {
+  RankState* state;
+  void* begin;
+  std::size_t bytes;
+};
+/// For a rank without an identity, which there is once, they lie in static memory. process/rank_state.cc.
+StateOfRank make_state(const fiber::Identity* rank);
+void free_state(const StateOfRank& state);
+
+/// Gives a descriptor that lives as long as the process a large number, so that programs that expect small
+/// ones do not come across it.
+int move_up(int descriptor);
+
+}  // namespace clump::image
