@@ -20,7 +20,7 @@ SETTINGS = {
 
 
 def make_hosts(options):
-    return Hosts(options.out / "hosts", options.peers_dir / "openmpi/bin/prterun", HOSTS, options.rate)
+    return Hosts(options.out / "hosts", HOSTS, options.rate)
 
 
 def describe(hosts):

@@ -89,11 +89,10 @@ endfunction()
 # clump_cluster_test(name HOSTS h0:4,h1:4 RANKS n COMMAND program args): adds name.cluster, which runs a program on several hosts that
 # tests/cluster/hosts.sh makes; where it cannot, the test is skipped.
 set(CLUMP_CLUSTER "${CMAKE_BINARY_DIR}/cluster")
-set(CLUMP_PRTERUN "${PROJECT_SOURCE_DIR}/.cache/peers/openmpi/bin/prterun")
 function(clump_cluster_test name)
   cmake_parse_arguments(TEST "" "HOSTS;RANKS" "COMMAND" ${ARGN})
   clump_test(NAME ${name} COMMAND "${PROJECT_SOURCE_DIR}/tests/cluster/hosts.sh" run "${CLUMP_CLUSTER}" h0
-    env "PRTE_MCA_plm_ssh_agent=${CLUMP_CLUSTER}/agent" "CLUMP_PRTERUN=${CLUMP_PRTERUN}"
+    env "PRTE_MCA_plm_ssh_agent=${CLUMP_CLUSTER}/agent"
     $<TARGET_FILE:mpiexec> --host ${TEST_HOSTS} -n ${TEST_RANKS} ${TEST_COMMAND})
   set_tests_properties(${name} PROPERTIES FIXTURES_REQUIRED cluster SKIP_RETURN_CODE 77)
 endfunction()

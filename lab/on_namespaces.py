@@ -22,7 +22,7 @@ def main():
     build, number, words = Path(sys.argv[1]).resolve(), int(sys.argv[2]), sys.argv[3:]
     with tempfile.TemporaryDirectory() as folder:
         try:
-            with Hosts(folder, ROOT / ".cache/peers/openmpi/bin/prterun", number) as hosts:
+            with Hosts(folder, number) as hosts:
                 agent = f"{hosts.folder}/agent"
                 # MPICH's UCX takes hosts of one machine for one host, and would go through the memory that they share; Open MPI cannot see
                 # that hosts share cores; of Intel MPI's providers, tcp is for such a network.

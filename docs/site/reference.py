@@ -29,10 +29,10 @@ VARIABLES = {
     "CLUMP_MALLOC": ("`libc`, `mimalloc`, a name, a file", "the allocator of the ranks, where `--malloc` does not say it"),
     "CLUMP_COLL_RULES": ("a file, `none`", "rules by which collectives choose their algorithm, where `--coll-rules` does not say it"),
     "CLUMP_COLL_TABLE": ("rules, with `;` between", "the same for ranks that `mpiexec` has not started (`srun`, or one rank alone)"),
+    "CLUMP_TREE_WIDTH": ("a number (32)", "of hosts that `mpiexec`, or a proxy, starts itself; proxies start the rest"),
     "CLUMP_CONNECT_TIMEOUT": ("seconds", "how long to try to connect to another host over sockets, and to wait for acknowledgements of what was sent "
                               "to it, until the job ends with an error; 8 by default"),
     "CLUMP_OFI_PROVIDER": ("a name", "libfabric's provider for what crosses the network, where `--net` does not say it; for ranks of `srun`, too"),
-    "CLUMP_PRTERUN": ("a file", "PRRTE's `prterun` for jobs on several hosts; otherwise the one in `PATH`"),
     "CLUMP_CC": ("a command", "the compiler that `mpicc` calls (default `cc`); it may have words behind it, as `ccache gcc`"),
     "CLUMP_CXX": ("a command", "the compiler that `mpicxx` calls (default `c++`)"),
     "CLUMP_FC": ("a command", "the compiler that `mpifort` calls (default `gfortran`)"),

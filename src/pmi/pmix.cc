@@ -10,7 +10,6 @@
 #include <memory>
 #include <sstream>
 #include <thread>
-#include <utility>
 
 #include "base/environment.h"
 
@@ -26,24 +25,15 @@ struct Library {
   decltype(&PMIx_Put) put;
   decltype(&PMIx_Commit) commit;
   decltype(&PMIx_Get) get;
-  decltype(&PMIx_Get_nb) get_nb;
   decltype(&PMIx_Fence) fence;
-  decltype(&PMIx_Fence_nb) fence_nb;
   decltype(&PMIx_Resolve_nodes) resolve_nodes;
   decltype(&PMIx_Resolve_peers) resolve_peers;
-  decltype(&PMIx_Register_event_handler) register_event_handler;
-  decltype(&PMIx_Notify_event) notify_event;
   decltype(&PMIx_Error_string) error_string;
 };
 
 Library library;
 pmix_proc_t me;
 int job_size = 0;
-void (*tell_lost)() = nullptr;
-auto& tell_heard = *new std::function<void(std::uint32_t)>;
-
-constexpr pmix_status_t kAnnouncement = PMIX_EXTERNAL_ERR_BASE - 1;
-constexpr const char* kNumber = "clump.number";
 
 template <typename Function>
 bool find(void* object, const char* name, Function& function) {
@@ -55,12 +45,9 @@ bool find_all(void* object) {
   return find(object, "PMIx_Init", library.init) && find(object, "PMIx_Finalize", library.finalize) &&
          find(object, "PMIx_Abort", library.abort) && find(object, "PMIx_Put", library.put) &&
          find(object, "PMIx_Commit", library.commit) && find(object, "PMIx_Get", library.get) &&
-         find(object, "PMIx_Get_nb", library.get_nb) && find(object, "PMIx_Fence", library.fence) &&
-         find(object, "PMIx_Fence_nb", library.fence_nb) &&
+         find(object, "PMIx_Fence", library.fence) &&
          find(object, "PMIx_Resolve_nodes", library.resolve_nodes) &&
          find(object, "PMIx_Resolve_peers", library.resolve_peers) &&
-         find(object, "PMIx_Register_event_handler", library.register_event_handler) &&
-         find(object, "PMIx_Notify_event", library.notify_event) &&
          find(object, "PMIx_Error_string", library.error_string);
 }
 
@@ -109,39 +96,6 @@ int find_size() {
 std::span<const std::byte> bytes_of(const pmix_value_t& value) {
   if (value.type != PMIX_BYTE_OBJECT) return {};
   return {reinterpret_cast<const std::byte*>(value.data.bo.bytes), value.data.bo.size};
-}
-
-/// What PMIx_Get_nb() goes on using until it calls back.
-struct Request {
-  pmix_proc_t process;
-  std::string key;
-  Got done;
-};
-
-void on_got(pmix_status_t outcome, pmix_value_t* value, void* argument) {
-  const std::unique_ptr<Request> request(static_cast<Request*>(argument));
-  const bool got = outcome == PMIX_SUCCESS && value != nullptr;
-  request->done(check(outcome, "look up what another process has told"),
-                got ? bytes_of(*value) : std::span<const std::byte>());
-}
-
-void on_fence(pmix_status_t, void* argument) {
-  const std::unique_ptr<std::function<void()>> done(static_cast<std::function<void()>*>(argument));
-  (*done)();
-}
-
-void on_lost(std::size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t*, std::size_t, pmix_info_t*,
-             std::size_t, pmix_event_notification_cbfunc_fn_t finished, void* argument) {
-  tell_lost();
-  if (finished != nullptr) finished(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, argument);
-}
-
-void on_heard(std::size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t* info, std::size_t count,
-              pmix_info_t*, std::size_t, pmix_event_notification_cbfunc_fn_t finished, void* argument) {
-  for (const pmix_info_t& entry : std::span(info, count))
-    if (std::string_view(entry.key) == kNumber && entry.value.type == PMIX_UINT32)
-      tell_heard(entry.value.data.uint32);
-  if (finished != nullptr) finished(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, argument);
 }
 
 }  // namespace
@@ -204,45 +158,7 @@ base::Status get(int rank, const char* key, std::vector<std::byte>& value) {
   return {};
 }
 
-base::Status get(int rank, std::string key, Got done) {
-  auto kept = std::unique_ptr<Request>(
-      new Request{process(static_cast<pmix_rank_t>(rank)), std::move(key), std::move(done)});
-  CLUMP_TRY(check(library.get_nb(&kept->process, kept->key.c_str(), nullptr, 0, on_got, kept.get()),
-                  "look up what another process has told"));
-  static_cast<void>(kept.release());  // on_got() has it
-  return {};
-}
-
 base::Status fence() { return check(library.fence(nullptr, 0, nullptr, 0), "wait for the other processes"); }
-
-base::Status fence(std::function<void()> done) {
-  auto kept = std::make_unique<std::function<void()>>(std::move(done));
-  CLUMP_TRY(
-      check(library.fence_nb(nullptr, 0, nullptr, 0, on_fence, kept.get()), "wait for the other processes"));
-  static_cast<void>(kept.release());  // on_fence() has it
-  return {};
-}
-
-void watch(void (*lost)()) {
-  tell_lost = lost;
-  static pmix_status_t codes[] = {PMIX_ERR_LOST_CONNECTION};
-  library.register_event_handler(codes, 1, nullptr, 0, on_lost, nullptr, nullptr);
-}
-
-base::Status announce(std::uint32_t number) {
-  pmix_info_t info{};
-  std::strncpy(info.key, kNumber, PMIX_MAX_KEYLEN);
-  info.value.type = PMIX_UINT32;
-  info.value.data.uint32 = number;
-  return check(library.notify_event(kAnnouncement, &me, PMIX_RANGE_NAMESPACE, &info, 1, nullptr, nullptr),
-               "tell the other processes something");
-}
-
-void listen(std::function<void(std::uint32_t number)> heard) {
-  tell_heard = std::move(heard);
-  static pmix_status_t codes[] = {kAnnouncement};
-  library.register_event_handler(codes, 1, nullptr, 0, on_heard, nullptr, nullptr);
-}
 
 void abort(int code, const char* why) { library.abort(code, why, nullptr, 0); }
 

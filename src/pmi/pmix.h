@@ -3,8 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,19 +30,9 @@ base::Status put(const char* key, std::span<const std::byte> value);
 base::Status commit();
 /// What another process has told; waits until it has.
 base::Status get(int rank, const char* key, std::vector<std::byte>& value);
-/// The same without waiting: `done` is called once, by a thread of PMIx's.
-using Got = std::function<void(const base::Status& status, std::span<const std::byte> value)>;
-base::Status get(int rank, std::string key, Got done);
 
 /// Returns when all processes have called it.
 base::Status fence();
-/// The same without waiting: `done` is called once, by a thread of PMIx's.
-base::Status fence(std::function<void()> done);
-/// `lost` is called, by a thread of PMIx's, when the server is gone.
-void watch(void (*lost)());
-/// Calls what the others have given to listen(), by a thread of PMIx's: maybe the caller's own, too.
-base::Status announce(std::uint32_t number);
-void listen(std::function<void(std::uint32_t number)> heard);
 /// Has the launcher end all processes of the job. Returns when it has been told. Any time after join().
 void abort(int code, const char* why);
 /// The last call.

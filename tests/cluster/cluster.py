@@ -14,8 +14,7 @@ import hosts  # noqa: E402
 import tool  # noqa: E402
 
 CLUSTER = os.environ["CLUMP_CLUSTER"]
-PRTERUN = os.environ["CLUMP_PRTERUN"]
-on = hosts.Hosts(CLUSTER, PRTERUN).on
+on = hosts.Hosts(CLUSTER).on
 # Seconds from a fault to the end of everything. On a quiet machine it takes 1 to 8; a job of launcher_busy ends by itself after 150.
 LIMIT = 100.0
 
@@ -69,6 +68,10 @@ def ip(host: str, *words: str) -> None:
     """Of a host, or of the "switch" between them."""
     prefix = pathlib.Path(CLUSTER, "prefix").read_text().strip()
     subprocess.run(["ip", "-n", f"{prefix}-{host}", *words], check=True)
+
+
+# An agent in ssh's place whose stream crosses the network (wire.py).
+WIRE = {"CLUSTER_AGENT": f"{sys.executable} {pathlib.Path(__file__).resolve().with_name('wire.py')} {CLUSTER}"}
 
 
 def set_link(host: str, state: str) -> None:
@@ -128,9 +131,9 @@ class Case(tool.Case):
         except subprocess.TimeoutExpired as hung:
             raise tool.hangs(words, tool.HANGS, hung.stdout, hung.stderr) from None
 
-    def start(self, *words: object) -> subprocess.Popen:
+    def start(self, *words: object, **options) -> subprocess.Popen:
         """A job that goes on for minutes, and has begun."""
-        job = subprocess.Popen(mpiexec(*words, tool.program("busy")), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        job = subprocess.Popen(mpiexec(*words, tool.program("busy")), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
         self.addCleanup(job.kill)
         if job.stdout.readline() != "busy\n":
             self.fail(f"{job.communicate()}, code {job.returncode}")

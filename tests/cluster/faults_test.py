@@ -19,11 +19,11 @@ setUpModule = cluster.skip_without_hosts
 COUNT = int(os.environ.get("CLUMP_FAULTS", "20"))
 # Seconds after which a job is ended that goes on without a process that it may not have needed. No limit: one that ends later ends as well.
 MOMENT = 10.0
-ENVIRONMENT = {**os.environ, "CLUMP_CONNECT_TIMEOUT": "2"}  # seconds without an answer
+ENVIRONMENT = {**os.environ, "CLUMP_CONNECT_TIMEOUT": "2", **cluster.WIRE}  # seconds without an answer; a launcher whose stream crosses the network
 MODES = ((), (), ("--scheduler", "threads"), ("--ranks", "processes"), ("--per-process", 1))
 HOSTS = ("h0,h1", "h1,h2", "h0,h1,h2")
 # Programs of a job. Others are hosts.sh's or the agent's, and may have done their work already.
-OWN = ("mpiexec", "clump-supervise", "prterun", "prted", "rank")
+OWN = ("mpiexec", "clump-supervise", "rank")
 FAULTS = ("TERM", "INT", "timeout", "link", "link", "drop", "kill", "kill", "kill", "kill", "kill")
 
 
@@ -50,7 +50,6 @@ class Faults(cluster.Case):
         self.addCleanup(job.kill)
         time.sleep(1.0 if fault == "timeout" else delay)
         host = what = pid = None
-        is_trial = False
         mend = contextlib.ExitStack()
         self.addCleanup(mend.close)
         if fault == "link":
@@ -64,7 +63,6 @@ class Faults(cluster.Case):
         elif fault == "kill":
             host, what, pid = self.victim(draw, hosts)
             if pid is not None:
-                is_trial = "--try-host" in cluster.words_of(pid)
                 cluster.send([pid], signal.SIGKILL)
             else:
                 fault = "TERM"  # nothing is there yet
@@ -73,7 +71,7 @@ class Faults(cluster.Case):
         story = f"CLUMP_TEST_SEED={drawn} CLUMP_FAULTS=1: {fault} of {what} on {host} after {delay:.3f} s of {program} {mode} on {hosts}"
         print(story, flush=True)
         try:
-            needless = fault == "kill" and (what not in OWN or is_trial)
+            needless = fault == "kill" and what not in OWN
             out, errors = job.communicate(timeout=MOMENT if needless else LIMIT)
         except subprocess.TimeoutExpired as going_on:
             if not needless:
@@ -88,12 +86,10 @@ class Faults(cluster.Case):
         story += f": {job.returncode}\n{errors}"
         if program != "show" or job.returncode != 0:  # the other one may have ended before
             self.judge(job.returncode, fault, what, story)
-        if fault == "link" and job.returncode != 0 or what in ("prted", "mpiexec") and host != "h0" and "busy" in out:
+        if fault == "link" and job.returncode != 0 or what == "mpiexec" and host != "h0" and "busy" in out:
             self.assertIn(host, errors, story)
         self.assert_nothing_left()  # a host that hears nothing notices late
-        # As in kills_test.py: what would remove prted's folder may have been ended with the job, as the hosts share a kernel.
-        may_stay = "/clump." if what == "clump-supervise" else None
-        left = lambda: {path for path in files() if not (may_stay and may_stay in path)} - {*before}
+        left = lambda: {*files()} - {*before}
         self.wait_for(lambda: not left())
         self.assertEqual(left(), set(), story)
 

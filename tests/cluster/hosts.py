@@ -14,8 +14,8 @@ class Hosts:
     """`with Hosts(...)` makes them; they are removed at its end, and also when this process is killed. Without `with` they are those that
     somebody else has made in this folder."""
 
-    def __init__(self, folder, prterun, number=0, rate="none"):
-        self.folder, self.prterun, self.number, self.rate = Path(folder).resolve(), prterun, number, rate
+    def __init__(self, folder, number=0, rate="none"):
+        self.folder, self.number, self.rate = Path(folder).resolve(), number, rate
         self.keeper = None
 
     def __enter__(self):
@@ -36,6 +36,6 @@ class Hosts:
         return [f"h{i}" for i in range(self.number)]
 
     def on(self, host, *words):
-        """A command on a host, from where it can start others through PRRTE, by CLUSTER_AGENT if that is set."""
-        set_up = f'PRTE_MCA_plm_ssh_agent="${{CLUSTER_AGENT:-{self.folder}/agent}}" CLUMP_PRTERUN={self.prterun} exec "$@"'
+        """A command on a host, from where it can start others, by CLUSTER_AGENT in ssh's place if that is set."""
+        set_up = f'PRTE_MCA_plm_ssh_agent="${{CLUSTER_AGENT:-{self.folder}/agent}}" exec "$@"'
         return [str(SCRIPT), "run", str(self.folder), host, "sh", "-c", set_up, "sh", *map(str, words)]

@@ -16,34 +16,18 @@ def is_supervisor_below(word: str):
     return lambda pid: name_of(pid) == "clump-supervise" and word in words_of(pid)
 
 
-def parent_of(pid: int) -> int:
-    try:
-        with open(f"/proc/{pid}/stat", encoding="utf8", errors="replace") as stat:
-            return int(stat.read().rpartition(")")[2].split()[1])
-    except OSError:
-        return 0
-
-
-def runs_prted(pid: int) -> bool:
-    return program_of(pid) == "prted"
-
-
 # By what they are: the host, and how the process is known.
 VICTIMS = {
     "mpiexec": ("h0", lambda pid: name_of(pid) == "mpiexec" and "--host" in words_of(pid)),
     "its supervisor": ("h0", is_supervisor_below("--host")),
-    "prterun": ("h0", lambda pid: program_of(pid) == "prterun"),
-    "mpiexec --start-host": ("h0", lambda pid: "--start-host" in words_of(pid)[:2] and "h2" in words_of(pid)),
     "the agent": ("h0", lambda pid: f"{cluster.CLUSTER}/agent" in words_of(pid)[:2] and "h2" in words_of(pid)),
-    "mpiexec --run-daemon": ("h2", lambda pid: name_of(pid) == "mpiexec" and "--run-daemon" in words_of(pid)),
-    "the supervisor of prted": ("h2", is_supervisor_below("--run-daemon")),
-    "prted's shell": ("h2", lambda pid: words_of(pid)[:2] == ["/bin/sh", "-c"] and "--run-daemon" in words_of(parent_of(pid))),
-    "prted, which waits": ("h2", lambda pid: runs_prted(pid) and not runs_prted(parent_of(pid))),
-    "prted": ("h2", lambda pid: runs_prted(pid) and runs_prted(parent_of(pid))),
-    "mpiexec --proxy": ("h2", lambda pid: name_of(pid) == "mpiexec" and "--proxy" in words_of(pid)),
+    "the proxy of this host": ("h0", lambda pid: name_of(pid) == "mpiexec" and words_of(pid)[1:2] == ["--proxy"]),
+    "the proxy": ("h2", lambda pid: name_of(pid) == "mpiexec" and words_of(pid)[1:2] == ["--proxy"]),
     "the supervisor of ranks": ("h2", is_supervisor_below("--proxy")),
     "ranks": ("h2", lambda pid: program_of(pid) == "launcher_busy"),
 }
+# What is killed of these is told with the host's name.
+TELLS_HOST = {"the agent": "h2", "the proxy of this host": "h0", "the proxy": "h2", "the supervisor of ranks": "h2"}
 
 
 class Kills(cluster.Case):
@@ -61,12 +45,12 @@ class Kills(cluster.Case):
         _, errors = tool.end_of(job, limit=LIMIT)
         told = f"code {job.returncode}: {errors}"
         self.assertNotIn(job.returncode, (0, 98), told)  # 98: nothing has ended it
-        if host == "h2":
-            self.assertIn("h2" if what != "ranks" else "SIGKILL", errors, told)
+        if what in TELLS_HOST:
+            self.assertRegex(errors, rf"(?m)^mpiexec: (lost )?{TELLS_HOST[what]}: |on {TELLS_HOST[what]}", told)
+        if what == "ranks":
+            self.assertIn("SIGKILL", errors, told)
         self.assert_nothing_left()
-        # Its process above removes prted's folder. Here that one is below mpiexec, as hosts share a kernel, and may be ended with the job before.
-        may_stay = "/clump." if what == "the supervisor of prted" else None
-        left = lambda: {path for path in files() if not (may_stay and may_stay in path)} - {*before}
+        left = lambda: {*files()} - {*before}
         self.wait_for(lambda: not left())
         self.assertEqual(left(), set(), told)
 

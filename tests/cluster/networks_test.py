@@ -1,19 +1,17 @@
 """By which networks of its hosts a job is reached. Two hosts have a bridge for containers with one address, and on one of them another user
-listens there, at all ports that mpiexec may have."""
+listens there, at all ports that processes of the first host may have."""
 
-import pathlib
 import subprocess
 import sys
 import unittest
 
 import cluster
-from cluster import ip, mpiexec, on, processes, tool
+from cluster import ip, on, tool
 
 setUpModule = cluster.skip_without_hosts
 
 SHARED = "172.17.0.1"
 FIRST, LAST = 61000, 61199  # the ports of h0: no other host takes them by itself
-SETTING = "PRTE_MCA_prte_if_include"
 # Tells of each connection the port and the first bytes.
 ROGUE = """
 import selectors, socket, sys
@@ -38,14 +36,6 @@ while True:
 """
 
 
-def environment_of(pid: int) -> dict:
-    try:
-        entries = pathlib.Path("/proc", str(pid), "environ").read_text(errors="replace").split("\0")
-    except OSError:
-        return {}
-    return dict(entry.split("=", 1) for entry in entries if "=" in entry)
-
-
 class Networks(cluster.Case):
     def setUp(self) -> None:
         for host in "h0", "h1":
@@ -58,18 +48,16 @@ class Networks(cluster.Case):
         self.addCleanup(subprocess.run, on("h0", "sh", "-c", f"echo {before} >{ports}"), check=True)
         subprocess.run(on("h0", "sh", "-c", f"echo {FIRST} {LAST} >{ports}"), check=True)
         self.rogue = subprocess.Popen(on("h1", sys.executable, "-c", ROGUE, SHARED, FIRST, LAST), stdout=subprocess.PIPE, text=True)
-        self.jobs = [self.rogue]
-        self.addCleanup(self.end_jobs)
+        self.addCleanup(self.end_rogue)
         self.assertEqual(self.rogue.stdout.readline(), "listens\n")
 
-    def end_jobs(self) -> None:
-        while self.jobs:
-            one = self.jobs.pop()
-            one.kill()
-            one.communicate()
+    def end_rogue(self) -> None:
+        if self.rogue.poll() is None:
+            self.rogue.kill()
+            self.rogue.communicate()
 
     def tearDown(self) -> None:
-        self.end_jobs()
+        self.end_rogue()
         super().tearDown()
 
     def assert_nobody_called(self) -> None:
@@ -81,28 +69,10 @@ class Networks(cluster.Case):
 
     def assert_runs(self, host: str, **options) -> None:
         job = self.run_job("--timeout", 60, "--host", f"h0:1,{host}:1", "-n", 2, "hostname", **options)
-        self.assert_nobody_called()
         self.assertEqual((job.returncode, job.stderr, sorted(job.stdout.split())), (0, "", ["h0", "h1"]))
-
-    def begin_job(self, env=None) -> None:
-        job = subprocess.Popen(mpiexec("--host", "h0,h1", "-n", 2, tool.program("busy")), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               text=True, env=env)
-        self.jobs.append(job)
-        if job.stdout.readline() != "busy\n":
-            self.fail(f"{job.communicate()}, code {job.returncode}")
-
-    def daemon(self, host: str, name: str) -> int:
-        return next(pid for pid in processes(host) if cluster.name_of(pid) == name)
-
-    def settings(self) -> tuple:
-        """Of prterun and of prted: what they were told by the environment, and by words of the command line."""
-        told = []
-        for host, name in (("h0", "prterun"), ("h1", "prted")):
-            pid = self.daemon(host, name)
-            words = cluster.words_of(pid)
-            by_word = [words[i + 1].strip('"') for i, word in enumerate(words) if word == SETTING.removeprefix("PRTE_MCA_")]
-            told.append((environment_of(pid).get(SETTING), by_word))
-        return tuple(told)
+        job = self.run_job("--timeout", 60, "--host", f"h0:1,{host}:1", "-n", 2, tool.BIN / "mpi_collectives_reductions", **options)
+        self.assert_nobody_called()
+        self.assertEqual((job.returncode, job.stderr), (0, ""))
 
     def test_a_host_that_ssh_alone_knows(self):
         env = self.agent('[ "$1" != far ] || { shift; set -- h1 "$@"; }')
@@ -117,10 +87,10 @@ class Networks(cluster.Case):
         env = self.agent('[ "$1" != far ] || { shift; set -- h1 "$@"; }')
         seen = subprocess.run(on("h0", tool.BIN / "clump", "doctor", "--host", "h0,far"), capture_output=True, text=True, env=env, timeout=240)
         self.assert_nobody_called()
-        self.assertRegex(seen.stdout, r"(?m)^far +ok +ok +ok +ok +ok ")
+        self.assertRegex(seen.stdout, r"(?m)^far +ok +ok +ok +ok +ok")
 
     def test_hosts_that_a_router_joins(self):
-        """They have no network in common but that of their bridges, which PRRTE likes best."""
+        """They have no network in common but that of their bridges, to which each leads itself."""
         for host, own, other in ("h0", "10.77.0.1", "10.77.0.2"), ("h1", "10.77.0.2", "10.77.0.1"):
             for what, length in ("del", 24), ("add", 31):
                 ip(host, "addr", what, f"{own}/{length}", "dev", "eth0")
@@ -128,32 +98,6 @@ class Networks(cluster.Case):
                 self.addCleanup(ip, host, "addr", what, f"{own}/{length}", "dev", "eth0")
             ip(host, "route", "add", other, "dev", "eth0")
         self.assert_runs("h1")
-
-    def test_daemons_use_the_interfaces_between_the_hosts(self):
-        """Each host has a name of its own for its interface."""
-        ip("h1", "link", "set", "eth0", "down")
-        ip("h1", "link", "set", "eth0", "name", "ens9")
-        ip("h1", "link", "set", "ens9", "up")
-        self.addCleanup(ip, "h1", "link", "set", "eth0", "up")
-        self.addCleanup(ip, "h1", "link", "set", "ens9", "name", "eth0")
-        self.addCleanup(ip, "h1", "link", "set", "ens9", "down")
-        self.begin_job()
-        self.assertEqual(self.settings(), (("eth0", []), ("ens9", [])))
-        words = cluster.words_of(self.daemon("h1", "prted"))
-        self.assertTrue(any("10.77.0.1" in word for word in words), words)
-        self.assertFalse(any(SHARED in word for word in words), words)
-        ranks = [environment_of(pid) for pid in processes("h1") if cluster.name_of(pid).startswith(("rank", "busy"))]
-        self.assertTrue(ranks)
-        self.assertFalse(any(SETTING in environment for environment in ranks))
-        self.assert_nobody_called()
-
-    def test_what_the_user_chooses_is_left(self):
-        self.begin_job(env={**cluster.os.environ, SETTING: "eth0"})
-        self.assertEqual(self.settings(), (("eth0", []), (None, ["eth0"])))
-
-    def test_what_the_user_excludes_is_left(self):
-        self.begin_job(env={**cluster.os.environ, "PRTE_MCA_prte_if_exclude": "docker0"})
-        self.assertEqual(self.settings(), ((None, []), (None, [])))
 
     def test_hosts_that_are_this_machine(self):
         """A name that leads back to this host, which ssh alone knows."""

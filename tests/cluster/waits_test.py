@@ -118,11 +118,12 @@ class Waits(cluster.Case):
         tool.end_of(job, limit=LIMIT)
 
     def test_whoever_is_killed_while_all_are_asked(self):
-        """A rank, its proxy, PRRTE's daemon or mpiexec, at different moments of a deadlock: the job ends, and nothing is left."""
+        """A rank, its proxy, what has started that one, or mpiexec, at different moments of a deadlock: the job ends, and nothing is left."""
         def ranks(host):
             return [pid for pid in processes(host) if program_of(pid) == "launcher_wait"]
         victims = {"rank": lambda _: ranks("h1")[:1], "proxy": lambda _: [pid for pid in processes("h1") if "--proxy" in words_of(pid)][:1],
-                   "daemon": lambda _: [pid for pid in processes("h1") if name_of(pid) == "prted"][:1], "mpiexec": lambda job: [job.pid]}
+                   "agent": lambda _: [pid for pid in processes("h0") if f"{cluster.CLUSTER}/agent" in words_of(pid)[:2]][:1],
+                   "mpiexec": lambda job: [job.pid]}
         for victim, who in victims.items():
             for delay in 0.0, 0.04, 0.06, 0.08:
                 with self.subTest(victim=victim, delay=delay):

@@ -78,25 +78,11 @@ class Folder(tool.Case):
             self.assert_safe(*words)
         self.assert_safe(tool.TOOLS / "clump", "doctor", ends_well=False)  # what it says is the machine's
 
-    def test_try_host(self):
-        """PRRTE's daemon of an installation that was moved finds its libraries there, and nowhere else."""
-        prefix = pathlib.Path(self.folder.name) / "prefix"
-        (prefix / "bin").mkdir(parents=True)
-        daemon = prefix / "bin" / "prted"
-        subprocess.run(["cc", "-x", "c", "-", "-o", daemon, "-Wl,--no-as-needed", f"-L{self.where}", "-l:libtell.so.1"], input="int main(void) { return 0; }\n",
-                       text=True, check=True)
-        self.assertTrue(self.here(daemon, env={"LD_LIBRARY_PATH": "/nowhere:"})[1])
-        for env in ({}, {"LD_LIBRARY_PATH": ""}, {"LD_LIBRARY_PATH": "/nowhere"}):
-            done = self.assert_safe(tool.TOOLS / "mpiexec", "--try-host", VERSION, f"prted={daemon}", env=env, ends_well=False)
-            self.assertIn("libtell.so.1: cannot open shared object file", done.stdout)
-
-    def test_daemon(self):
-        """What PRRTE writes for the shell of a host."""
-        script = "LD_LIBRARY_PATH=/p/lib:$LD_LIBRARY_PATH ; export LD_LIBRARY_PATH ; printf '[%s]' $LD_LIBRARY_PATH"
-        for before, shown in ((None, "[/p/lib]"), ("", "[/p/lib]"), ("/x", "[/p/lib:/x]")):
-            env = {} if before is None else {"LD_LIBRARY_PATH": before}
-            done, _ = self.here(tool.TOOLS / "mpiexec", "--run-daemon", script, env=env)
-            self.assertEqual((done.returncode, done.stdout), (0, shown), done.stderr)
+    def test_hosts(self):
+        """What runs on other hosts of a job, in the folder where a shell begins there."""
+        self.assert_safe(tool.TOOLS / "mpiexec", "--try-host", VERSION, ends_well=False)
+        done = self.assert_safe(tool.TOOLS / "mpiexec", "--proxy", "0", ends_well=False, stdin=subprocess.DEVNULL)
+        self.assertEqual((done.returncode, done.stdout.splitlines()[:2]), (126, ["", f"clump-proxy {VERSION} {tool.TOOLS / 'mpiexec'}"]))
 
     @unittest.skipIf(SANITIZED, "a sanitizer has to be first")
     def test_own_folder_is_the_one_of_the_start(self):

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import subprocess
 import tempfile
 import unittest
 
@@ -16,19 +17,6 @@ class Options(tool.Case):
             self.assertIn(word, help_text.out)
         self.assertRegex(tool.run("-V").out, r"^mpiexec \(Clump\) \d+\.\d+\.\d+\n$")
         self.assertEqual(tool.run("--version", tool="mpirun").code, 0)
-
-    def test_help_and_guide_warn_of_hosts_with_other_users(self):
-        """PRRTE, which starts the jobs of --host, knows its daemons by no secret."""
-        lines = tool.run("--help").out.splitlines()
-        for option in "--host, ", "--hostfile, ":
-            # The text is in the next line where the names are long.
-            text = " ".join(next(lines[i:i + 2] for i, line in enumerate(lines) if line.startswith(f"  {option}")))
-            self.assertIn("Not on hosts with other users: use srun --mpi=pmix", text)
-        warning = "**On hosts with other users, do not use `"
-        for page in "hosts", "over-several-hosts":
-            text = (pathlib.Path(__file__).resolve().parents[2] / "docs" / "guide" / f"{page}.md").read_text()
-            self.assertIn(warning, text, page)
-            self.assertIn("Use `srun --mpi=pmix`.**", text[text.index(warning):], page)
 
     def test_number_of_ranks(self):
         for form in (["-n", "3"], ["-np", "3"], ["--np", "3"], ["-np=3"], ["--n", "3"]):
@@ -76,7 +64,7 @@ class Options(tool.Case):
         self.assert_says(tool.run("--host", ":3", "true"), 2, "--host", "':3' is no host")
         self.assert_says(tool.run("--hostfile", "none", "true"), 2, "--hostfile none", "No such file")
         self.assert_says(tool.run("--host", "a,b", "--ppn", "2", "-n", "5", "true"), 2, "5 ranks on 2 hosts", "at most 4")
-        self.assert_says(tool.run("--proxy"), 126, "not for users")
+        self.assert_says(tool.run("--proxy"), 2, "not for users")
 
     def test_choice_of_collectives(self):
         chosen = tool.run("--coll", "allreduce=two-stage,broadcast=recursive", "true")
@@ -90,9 +78,17 @@ class Options(tool.Case):
         result = tool.run("--host", "localhost:1", "-n", "3", tool.program("show"))
         self.assertEqual((result.code, len(result.out.splitlines())), (0, 3), result)
 
-    def test_other_hosts_need_prterun(self):
-        result = tool.run("--host", "elsewhere", "true", env={"PATH": "/usr/bin:/bin", "CLUMP_PRTERUN": "/nonexistent"})
-        self.assert_says(result, 126, "CLUMP_PRTERUN=/nonexistent")
+    def test_other_hosts_need_ssh(self):
+        result = tool.run("--host", "elsewhere", "true", env={"PATH": "/usr/bin:/bin", "PRTE_MCA_plm_ssh_agent": "/nonexistent"})
+        self.assert_says(result, 126, "other hosts are reached by '/nonexistent'")
+
+    def test_a_proxy_that_nobody_has_started(self):
+        for said, why in (b"", b""), (b"no message at all\n" * 10, b"mpiexec --proxy 3: what mpiexec has sent is no message\n"):
+            done = subprocess.run([tool.TOOLS / "mpiexec", "--proxy", "3"], input=said, capture_output=True, timeout=tool.HANGS)
+            self.assertEqual((done.returncode, done.stderr), (126, why), done)
+            self.assertRegex(done.stdout, rb"^\nclump-proxy \S+ /.*mpiexec\n")
+        result = tool.run("--proxy", "of", "whom")
+        self.assert_says(result, 2, "--proxy is how mpiexec starts itself on other hosts: it is not for users")
 
     def test_options_that_ask_for_what_happens_anyway(self):
         result = tool.run("--allow-run-as-root", "--oversubscribe", "-n", "40", "true")

@@ -71,7 +71,7 @@ class OnHosts(unittest.TestCase):
     def test_numbers_of_ranks(self):
         self.assertEqual(ranks_on(None, [1, 2, 3]), [1, 2, 3])
         for number, usual, chosen in (2, [1, 8], [2, 5]), (3, [1, 8], [3, 7]), (4, [1, 8], [4]), (2, [2, 3], [2]), (4, [2, 3], []):
-            self.assertEqual(ranks_on(Hosts("", "", number), usual), chosen)
+            self.assertEqual(ranks_on(Hosts("", number), usual), chosen)
 
     def test_a_difference_of_one_way(self):
         differences = [Difference("t.a", "", False, ""), Difference("t.b", "", False, "openmpi-abi")]
@@ -87,7 +87,7 @@ class OnHosts(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             tests = Tests("a", [], Path("/p"), [], {})
             ours = Environment(OURS, Path("/e"), ["mpiexec"])
-            alone, spread = (tests.check(Place("p", None, Path(folder, "p"), None, set(), 1, Path("/peers"), hosts), ours, 2) for hosts in (None, Hosts("", "", 2)))
+            alone, spread = (tests.check(Place("p", None, Path(folder, "p"), None, set(), 1, Path("/peers"), hosts), ours, 2) for hosts in (None, Hosts("", 2)))
         self.assertEqual((alone.group, spread.group), ("2 ranks", "2 ranks on 2 hosts"))
         self.assertNotEqual(alone.command[3], spread.command[3], "where the ranks report")
 

@@ -206,7 +206,7 @@ def run_programs(options, results):
     """Whatever ends this, the hosts are removed."""
     archive, missing = Archive(options.cache / "apt"), functions_without_body(options.bin)
     with contextlib.ExitStack() as stack:
-        hosts = stack.enter_context(Hosts(options.out / "hosts", options.peers / "openmpi/bin/prterun", options.hosts)) if options.hosts else None
+        hosts = stack.enter_context(Hosts(options.out / "hosts", options.hosts)) if options.hosts else None
         for name in options.programs:
             place = Place(name, options.bin, options.cache / name, archive, missing, options.jobs, options.peers, hosts)
             run_program(name, place, options, results)

@@ -28,7 +28,7 @@ CommandLine::CommandLine() {
   doctor = app.add_subcommand("doctor", "look for what would make a job fail or slow on this system");
   doctor_hosts =
       doctor->add_option("--host", hosts,
-                         "try whether jobs can run on these hosts together instead: ssh, Clump, PRRTE, "
+                         "try whether jobs can run on these hosts together instead: ssh, Clump, "
                          "this directory, the ways between all of them: NAME,NAME,...");
 }
 

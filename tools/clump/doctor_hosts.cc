@@ -36,8 +36,8 @@ constexpr std::chrono::seconds kLastPatience{3};    ///< for the end
 constexpr std::size_t kMostShown = 300;             ///< bytes of what ssh says
 
 /// The columns of the table, and what a finding is about.
-enum Column { kShell, kClump, kPrted, kFolder, kBack, kThere, kOthers, kColumns };
-constexpr const char* kTitles[] = {"ssh", "Clump", "prted", "directory", "to here", "from here", "to others"};
+enum Column { kShell, kClump, kFolder, kBack, kThere, kOthers, kColumns };
+constexpr const char* kTitles[] = {"ssh", "Clump", "directory", "to here", "from here", "to others"};
 
 std::size_t width_of(const char* title) { return std::max(std::strlen(title), std::strlen("FAILS")); }
 
@@ -129,7 +129,7 @@ void Patient::read() {
 
 void Patient::take(const TrialLine& line) {
   static const std::map<std::string, Column> kColumnOf{
-      {"version", kClump}, {"prted", kPrted}, {"folder", kFolder}, {"back", kBack}, {"reaches", kOthers}};
+      {"version", kClump}, {"folder", kFolder}, {"back", kBack}, {"reaches", kOthers}};
   if (!host_.is_here) cells_[kShell] = true;
   if (line.what == "listens") {
     std::istringstream in(line.text);
@@ -186,14 +186,13 @@ void Patient::finish(const std::string& shell, bool is_late) {
         kShell, false,
         fmt::format("{} has not come back within {} s: {}; is there a firewall, or a question that ssh asks?",
                     shell, kFirstPatience.count(), quoted));
-  } else if (code == 255) {
+  } else if (code == kConnectionLost) {
     note(kShell, false,
          fmt::format("{} does not reach it: {}{}", shell, quoted,
                      addresses_of(host_.name).empty() ? "; no address is known for it" : ""));
   } else {
     if (!host_.is_here) cells_[kShell] = true;
-    note(kClump, false,
-         fmt::format("Clump cannot be run there ({}): it has to be at the same path on every host", quoted));
+    note(kClump, false, why_not_there(quoted));
   }
 }
 
@@ -261,7 +260,6 @@ int print(const std::vector<Patient>& all) {
 int show_health_of_hosts(const std::string& list) {
   std::vector<mpiexec::Host> hosts;
   std::vector<std::string> shell;
-  std::string prterun;
   const auto fail = [](const base::Status& status, int code) {
     fmt::print(stderr, "clump: {}\n", base::message_of(status.code()));
     return code;
@@ -269,8 +267,7 @@ int show_health_of_hosts(const std::string& list) {
   if (const base::Status parsed = mpiexec::parse_hosts("--host", list, hosts); !parsed.ok())
     return fail(parsed, 2);
   mpiexec::merge_names(hosts);
-  for (const base::Status& found : {find_remote_shell(shell), find_prterun(prterun)})
-    if (!found.ok()) return fail(found, 1);
+  if (const base::Status found = find_remote_shell(remote_shell(), shell); !found.ok()) return fail(found, 1);
   ::signal(SIGPIPE, SIG_IGN);
 
   Trial trial{.addresses = mpiexec::own_addresses_towards(hosts),
@@ -279,8 +276,6 @@ int show_health_of_hosts(const std::string& list) {
               .tries_others = true};
   const std::vector<int> listeners = listen_on(trial.addresses, trial.port);
   if (listeners.empty()) return fail(base::fail(MPI_ERR_OTHER, "cannot listen: {}", std::strerror(errno)), 1);
-  const std::string prefix = prefix_of_prterun(prterun);
-  trial.prted = prefix.empty() ? "prted" : prefix + "/bin/prted";
   std::vector<Patient> all;
   for (mpiexec::Host& host : hosts) all.emplace_back(std::move(host));
   for (Patient& one : all) {

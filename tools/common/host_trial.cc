@@ -2,7 +2,6 @@
 
 #include <fmt/ranges.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -10,15 +9,12 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <iostream>
-#include <memory>
 #include <sstream>
 #include <thread>
 
-#include "common/path_list.h"
-#include "common/places.h"
 #include "common/reach.h"
+#include "common/remote_shell.h"
 #include "common/ways.h"
 
 namespace clump::tools {
@@ -70,7 +66,6 @@ Trial parse_trial(const std::vector<std::string>& words) {
     if (name == "addresses") trial.addresses = split(value);
     if (name == "network") trial.network = value;
     if (name == "folder") trial.folder = value;
-    if (name == "prted") trial.prted = value;
     if (name == "others") trial.tries_others = true;
   }
   return trial;
@@ -99,26 +94,6 @@ void try_folder(const std::string& folder, Findings& findings) {
   if (::access(folder.c_str(), X_OK) != 0)
     return findings.bad("folder", fmt::format("directory {}: {}", folder, std::strerror(errno)));
   findings.good("folder", folder);
-}
-
-/// Runs it: it may be there and not find its libraries.
-void try_prted(const std::string& prted, Findings& findings) {
-  const std::filesystem::path prefix = std::filesystem::path(prted).parent_path().parent_path();
-  std::string settings;
-  if (!prefix.empty())
-    settings = fmt::format("PRTE_PREFIX={0} PMIX_PREFIX={0} {1} ", shell_word(prefix),
-                           prepend_in_shell("LD_LIBRARY_PATH", prefix / "lib"));
-  const std::string command = fmt::format("{}{} --version 2>&1 </dev/null", settings, shell_word(prted));
-  FILE* const pipe = ::popen(command.c_str(), "r");
-  if (pipe == nullptr) return findings.bad("prted", std::strerror(errno));
-  std::string said;
-  char bytes[4096];
-  for (std::size_t got; (got = std::fread(bytes, 1, sizeof bytes, pipe)) > 0;) said.append(bytes, got);
-  const int status = ::pclose(pipe);
-  const std::string first = said.substr(0, said.find('\n'));
-  if (status == 0) return findings.good("prted", first);
-  findings.bad("prted",
-               fmt::format("{} cannot be run ({})", prted, first.empty() ? "it says nothing" : first));
 }
 
 /// "NAME PORT ADDRESS"
@@ -150,15 +125,15 @@ void try_others(Findings& findings) {
 }  // namespace
 
 std::string command_of(const Trial& trial) {
-  std::string text = fmt::format("{} {} {}", shell_word(own_program("mpiexec")), kTryHost, CLUMP_VERSION);
-  if (trial.port != 0 && !trial.addresses.empty())
-    text +=
-        fmt::format(" port={} {} network={}", trial.port,
-                    shell_word(fmt::format("addresses={}", fmt::join(trial.addresses, ","))), trial.network);
-  if (!trial.folder.empty()) text += " " + shell_word("folder=" + trial.folder);
-  if (!trial.prted.empty()) text += " " + shell_word("prted=" + trial.prted);
-  if (trial.tries_others) text += " others";
-  return text;
+  std::vector<std::string> words{kTryHost, CLUMP_VERSION};
+  if (trial.port != 0 && !trial.addresses.empty()) {
+    words.push_back(fmt::format("port={}", trial.port));
+    words.push_back(fmt::format("addresses={}", fmt::join(trial.addresses, ",")));
+    words.push_back("network=" + trial.network);
+  }
+  if (!trial.folder.empty()) words.push_back("folder=" + trial.folder);
+  if (trial.tries_others) words.emplace_back("others");
+  return mpiexec_there(words);
 }
 
 bool parse(std::string_view line, TrialLine& found) {
@@ -183,7 +158,6 @@ int try_host(const std::vector<std::string>& words) {
   const Trial trial = parse_trial(words);
   if (!trial.addresses.empty()) try_way_back(trial, findings);
   if (!trial.folder.empty()) try_folder(trial.folder, findings);
-  if (!trial.prted.empty()) try_prted(trial.prted, findings);
   if (trial.tries_others) try_others(findings);
   return findings.code();
 }

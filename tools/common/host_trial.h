@@ -1,6 +1,5 @@
-// Whether a host can take part in a job: mpiexec tries it there before it starts anything, and clump doctor
-// --host asks it for more. Both run it by a command for the host's shell, and read lines "clump-trial WHAT
-// ok|bad TEXT".
+// Whether a host can take part in a job, for clump doctor --host, which runs the trial by a command for the
+// host's shell, and reads lines "clump-trial WHAT ok|bad TEXT".
 #pragma once
 
 #include <string>
@@ -22,17 +21,16 @@ struct Trial {
   std::vector<std::string> addresses;  ///< at one of these at least,
   std::string network = {};            ///< on the host that has this own_network() (common/ways.h)
   std::string folder = {};
-  std::string prted = {};
   /// Listens, tells where ("listens"), and tries the ways to other hosts that lines of stdin name: "NAME PORT
   /// ADDRESS"
   bool tries_others = false;
 };
 
-/// For the shell of a host. It fails, too, where mpiexec is not at the same path as here.
+/// For the shell of a host.
 std::string command_of(const Trial& trial);
 
 struct TrialLine {
-  std::string what;  ///< "version", "back", "folder", "prted", "listens", "reaches"
+  std::string what;  ///< "version", "back", "folder", "listens", "reaches"
   bool is_good = false;
   std::string text;
 };

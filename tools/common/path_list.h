@@ -13,7 +13,4 @@ namespace clump::tools {
 /// empty element.
 std::string prepend_in_shell(std::string_view name, const std::string& folder);
 
-/// `command` with such assignments in place of those of the form NAME=FOLDERS:$NAME.
-std::string without_empty_elements(std::string command);
-
 }  // namespace clump::tools

@@ -26,23 +26,5 @@ TEST(PathList, LeavesNoEmptyElement) {
   EXPECT_EQ(list_after(set, "/x:/y"), "/a b/lib:/x:/y");
 }
 
-TEST(PathList, MendsCommandsOfOthers) {
-  const std::string unsafe = "( test ! -r ./none || exit 1; LIST=/p/lib:/q/lib:$LIST ; export LIST ; true )";
-  const std::string safe = without_empty_elements(unsafe);
-  EXPECT_EQ(safe, "( test ! -r ./none || exit 1; LIST=/p/lib:/q/lib${LIST:+:$LIST} ; export LIST ; true )");
-  for (const std::string shell : {"LIST=/p:$LIST", "true;LIST=/p:$LIST"}) {
-    EXPECT_EQ(list_after(shell, nullptr), "/p:") << "an element that is empty";
-    EXPECT_EQ(list_after(without_empty_elements(shell), nullptr), "/p");
-    EXPECT_EQ(list_after(without_empty_elements(shell), "/x"), "/p:/x");
-  }
-}
-
-TEST(PathList, LeavesOtherCommandsAlone) {
-  for (const std::string command :
-       {"", ":$", "a:$", "LIST=:$OTHER", "MY_LIST=/p:$LIST", "echo /p:$LIST", "LIST=/p:${LIST}",
-        "setenv LIST /p:$LIST", "LIST=/p$LIST", "LIST=/p:$LISTS"})
-    EXPECT_EQ(without_empty_elements(command), command);
-}
-
 }  // namespace
 }  // namespace clump::tools

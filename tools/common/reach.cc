@@ -92,8 +92,8 @@ std::vector<std::string> addresses_of(const std::string& name) {
   return all;
 }
 
-std::vector<OwnAddress> all_own_addresses() {
-  std::vector<OwnAddress> own;
+std::vector<std::string> own_addresses() {
+  std::vector<std::string> own;
   ifaddrs* all = nullptr;
   if (::getifaddrs(&all) != 0) return own;
   for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next) {
@@ -101,16 +101,9 @@ std::vector<OwnAddress> all_own_addresses() {
     const bool is_4 = one->ifa_addr->sa_family == AF_INET;
     if (!is_4 && one->ifa_addr->sa_family != AF_INET6) continue;
     std::string text = numeric(one->ifa_addr, is_4 ? sizeof(sockaddr_in) : sizeof(sockaddr_in6));
-    if (!text.empty()) own.push_back({std::move(text), one->ifa_name});
+    if (!text.empty() && !is_loopback(text) && !text.starts_with("fe80:")) own.push_back(std::move(text));
   }
   ::freeifaddrs(all);
-  return own;
-}
-
-std::vector<std::string> own_addresses() {
-  std::vector<std::string> own;
-  for (OwnAddress& one : all_own_addresses())
-    if (!is_loopback(one.address) && !one.address.starts_with("fe80:")) own.push_back(std::move(one.address));
   return own;
 }
 

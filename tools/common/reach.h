@@ -11,13 +11,7 @@ namespace clump::tools {
 /// none.
 std::vector<std::string> addresses_of(const std::string& name);
 
-/// A numeric address of this host, and the name of the interface that has it.
-struct OwnAddress {
-  std::string address, interface;
-};
-std::vector<OwnAddress> all_own_addresses();
-
-/// Those of this host that mean it on other hosts, too.
+/// The numeric addresses of this host that mean it on other hosts, too.
 std::vector<std::string> own_addresses();
 
 /// Whether a numeric address leads to the host that uses it, whichever that is.

@@ -2,9 +2,7 @@
 
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <sstream>
 
@@ -12,9 +10,20 @@
 
 namespace clump::tools {
 
-base::Status find_remote_shell(std::vector<std::string>& words) {
+namespace {
+
+/// For /bin/sh; $1 is where mpiexec is here. In PATH there may be that of another MPI. No single quote and no
+/// '!' is in it: csh would read them.
+constexpr const char* kFindAndRun =
+    R"(m=$1; shift; test -x "$m" && exec "$m" "$@"; p=$(command -v mpiexec) && )"
+    R"(case $("$p" --version </dev/null 2>/dev/null) in *Clump*) exec "$p" "$@";; esac; )"
+    R"(echo "$m: not found, and no mpiexec of Clump is in PATH" >&2; exit {})";
+
+}  // namespace
+
+std::string remote_shell() {
   const char* const named = std::getenv(kRemoteShellVariable);
-  return find_remote_shell(named != nullptr && *named != '\0' ? named : kUsualRemoteShell, words);
+  return named != nullptr && *named != '\0' ? named : kUsualRemoteShell;
 }
 
 base::Status find_remote_shell(const std::string& text, std::vector<std::string>& words) {
@@ -27,8 +36,9 @@ base::Status find_remote_shell(const std::string& text, std::vector<std::string>
     if (words.empty() || !find_program(words.front(), current_directory(), path).ok() ||
         ::access(path.c_str(), X_OK) != 0)
       continue;
-    // As PRRTE does: daemons open no windows.
-    if (std::filesystem::path(words.front()).filename() == "ssh") words.emplace_back("-x");
+    // No windows, no terminal there, and no minutes for a host that does not answer.
+    if (std::filesystem::path(words.front()).filename() == "ssh")
+      words.insert(words.end(), {"-x", "-T", "-o", "ConnectTimeout=30"});
     words.front() = path;
     return {};
   }
@@ -39,27 +49,18 @@ base::Status find_remote_shell(const std::string& text, std::vector<std::string>
       text, kRemoteShellVariable);
 }
 
-base::Status find_prterun(std::string& path) {
-  if (const char* const named = std::getenv("CLUMP_PRTERUN")) {
-    path = named;
-    // A name alone would be that of a file in the working folder.
-    if (path.find('/') == path.npos)
-      return base::fail(MPI_ERR_SPAWN, "CLUMP_PRTERUN={}: give the path of prterun, with its folder", named);
-    if (::access(named, X_OK) == 0) return {};
-    return base::fail(MPI_ERR_SPAWN, "CLUMP_PRTERUN={}: {}", named, std::strerror(errno));
-  }
-  if (find_program("prterun", current_directory(), path).ok()) return {};
-  return base::fail(
-      MPI_ERR_SPAWN,
-      "a job on several hosts is started by PRRTE's prterun, and there is none in PATH: install prrte, "
-      "or the Python package openmpi in an environment of its own, and name its bin/prterun in "
-      "CLUMP_PRTERUN");
+std::string mpiexec_there(const std::vector<std::string>& words) {
+  std::string command =
+      fmt::format("exec /bin/sh -c {} sh {}", shell_word(fmt::format(kFindAndRun, kClumpNotFound)),
+                  shell_word(own_program("mpiexec")));
+  for (const std::string& word : words) command += " " + shell_word(word);
+  return command;
 }
 
-std::string prefix_of_prterun(const std::string& path) {
-  const std::filesystem::path prefix = std::filesystem::path(path).parent_path().parent_path();
-  std::error_code none;
-  return std::filesystem::exists(prefix / "share" / "prte", none) ? prefix.string() : std::string();
+std::string why_not_there(const std::string& said) {
+  return fmt::format(
+      "Clump cannot be run there ({}): install it at the same path as here, or where PATH of that host leads",
+      said);
 }
 
 }  // namespace clump::tools

@@ -1,5 +1,4 @@
-// What starts a job on other hosts: PRRTE's prterun, and what runs a command there for it: ssh, or what the
-// user names in its place.
+// What runs Clump on other hosts: ssh, or what the user names in its place.
 #pragma once
 
 #include <string>
@@ -15,16 +14,23 @@ inline constexpr const char* kRemoteShellVariable = "PRTE_MCA_plm_ssh_agent";
 /// Its value where it is not set.
 inline constexpr const char* kUsualRemoteShell = "ssh : rsh";
 
-/// Its words, to which the host and the command are added.
-base::Status find_remote_shell(std::vector<std::string>& words);
+/// Its value, or the usual one.
+std::string remote_shell();
 
-/// The same for such a value.
+/// The words of such a value, to which the host and the command are added.
 base::Status find_remote_shell(const std::string& text, std::vector<std::string>& words);
 
-/// The path of prterun: CLUMP_PRTERUN, or the first one in PATH.
-base::Status find_prterun(std::string& path);
-/// Where it lies if it brings its files along: it was moved from where it was built, and has to be told. Else
-/// empty.
-std::string prefix_of_prterun(const std::string& path);
+/// For the login shell of another host, whichever that is: runs Clump's mpiexec there, with these words. It
+/// is where this host has it, or in PATH of that host.
+std::string mpiexec_there(const std::vector<std::string>& words);
+
+/// What that ends with where there is none.
+inline constexpr int kClumpNotFound = 99;
+
+/// ssh's exit code where it fails itself, or its connection is lost.
+inline constexpr int kConnectionLost = 255;
+
+/// Why mpiexec_there() has ended with another code; `said` is what the host has written.
+std::string why_not_there(const std::string& said);
 
 }  // namespace clump::tools

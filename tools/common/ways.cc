@@ -56,14 +56,4 @@ int connect_back(const std::vector<std::string>& addresses, const std::string& n
   return -1;
 }
 
-std::vector<std::string> interfaces_towards(const std::vector<std::string>& addresses) {
-  std::vector<std::string> names;
-  const std::vector<OwnAddress> all = all_own_addresses();
-  for (const std::string& address : addresses) {
-    const auto own = std::ranges::find(all, address_towards(address), &OwnAddress::address);
-    if (own != all.end() && !has(names, own->interface)) names.push_back(own->interface);
-  }
-  return names;
-}
-
 }  // namespace clump::tools

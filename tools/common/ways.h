@@ -1,4 +1,4 @@
-// By which addresses and interfaces one host of a job reaches another one. Two hosts may have one address in
+// By which addresses one host of a job reaches another one. Two hosts may have one address in
 // common, that of a bridge for containers: on each of them it leads to that host itself, where a process of
 // another user may listen.
 #pragma once
@@ -31,9 +31,5 @@ std::vector<std::string> ways_back(const Self& self, std::vector<std::string> ad
 /// connect_to_any() for ways_back() of this host.
 int connect_back(const std::vector<std::string>& addresses, const std::string& network, int port,
                  std::chrono::milliseconds patience, std::string& why);
-
-/// The names of the interfaces by which this host reaches these numeric addresses, each once. An address of
-/// this host is reached by the interface that has it.
-std::vector<std::string> interfaces_towards(const std::vector<std::string>& addresses);
 
 }  // namespace clump::tools

@@ -54,11 +54,6 @@ TEST(OwnNetwork, IsTheSameAsLongAsTheProcessIs) {
   EXPECT_EQ(own_network().find_first_of(" \n"), std::string::npos) << "it is one word";
 }
 
-TEST(InterfacesTowards, HaveEachNameOnce) {
-  EXPECT_EQ(interfaces_towards({"127.0.0.1", "127.0.0.9"}), Strings{"lo"});
-  EXPECT_EQ(interfaces_towards({}), Strings{});
-}
-
 TEST(ListenOn, TakesOutAddressesThatItDoesNotHave) {
   Strings addresses{"192.0.2.1", "127.0.0.1", "127.0.0.9"};  // the first is for documents only
   int port = 0;

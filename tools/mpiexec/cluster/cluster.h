@@ -1,9 +1,9 @@
-// A job on several hosts. mpiexec plans it and runs PRRTE's prterun (prterun_driver.h), which starts a proxy
-// on each host (proxy.h). mpiexec sends the plan to each proxy (control_server.h).
+// A job on several hosts. mpiexec plans it and starts a proxy on each host (hosts_driver.h), which runs that
+// host's part (proxy.h).
 //
-//   host of mpiexec: mpiexec -- supervisor -- prterun -- ssh, one for each other host
-//   each host:       prted (or prterun) -- proxy -- supervisor -- the processes with ranks
-//   between:         each proxy connects to mpiexec
+//   host of mpiexec: mpiexec -- supervisor -- ssh, one for each other host
+//   each host:       proxy -- supervisor -- the processes with ranks
+//   between:         the standard input and output of each ssh
 #pragma once
 
 #include <string>

@@ -42,7 +42,8 @@ void Connection::send(std::string_view message) {
 void Connection::flush() {
   const ssize_t sent = ::send(socket_, out_.data(), out_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   if (sent > 0) out_.erase(0, static_cast<std::size_t>(sent));
-  if (sent < 0 && errno != EAGAIN && errno != EINTR) close();
+  // What the other side has written before it has gone can still be read: transfer() finds its end.
+  if (sent < 0 && errno != EAGAIN && errno != EINTR) out_.clear();
 }
 
 void Connection::transfer() {
@@ -62,13 +63,6 @@ bool Connection::receive(std::string& message) {
   if (in_.size() - sizeof bytes < bytes) return false;
   message = in_.substr(sizeof bytes, bytes);
   in_.erase(0, sizeof bytes + bytes);
-  return true;
-}
-
-bool Connection::receive_head(void* head, std::size_t bytes) {
-  if (in_.size() < bytes) return false;
-  std::memcpy(head, in_.data(), bytes);
-  in_.erase(0, bytes);
   return true;
 }
 

@@ -23,8 +23,6 @@ class Connection {
   void transfer();
   /// The next message that has come as a whole; false if there is none.
   bool receive(std::string& message);
-  /// Bytes that have come before the first message; false if they have not yet.
-  bool receive_head(void* head, std::size_t bytes);
   int descriptor() const { return socket_; }
   /// The socket is the caller's from now on.
   int release();

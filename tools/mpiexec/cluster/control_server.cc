@@ -1,9 +1,9 @@
 #include "cluster/control_server.h"
 
+#include <algorithm>
 #include <csignal>
 #include <utility>
 
-#include "common/poll_set.h"
 #include "diag/report.h"
 #include "output/output_buffer.h"
 
@@ -15,53 +15,62 @@ void say(const std::string& text) { write_error("mpiexec: " + text); }
 
 }  // namespace
 
-base::Status connect_control(const ListenAddress& mpiexec, int host, Connection& line, pmi::Job& job) {
-  int socket = -1;
-  CLUMP_TRY(mpiexec.connect(Stream::kControl, host, "a job on several hosts needs", socket));
-  line = Connection(socket);
-  std::string plan;
-  while (!line.receive(plan)) {
-    if (!line.is_open()) return base::fail(MPI_ERR_SPAWN, "mpiexec was gone before it sent what is to run");
-    tools::PollSet mine;
-    line.add_to(mine);
-    mine.wait(-1);
-    line.transfer();
-  }
-  return pmi::decode(plan, job);
+bool ControlServer::is_complete() const {
+  return std::ranges::all_of(hosts_, [](const Host& host) { return host.is_there || host.code; });
 }
 
-void ControlServer::add_to(tools::PollSet& all) const {
-  for (const Connection& proxy : proxies_) proxy.add_to(all);
-}
-
-void ControlServer::admit(std::size_t host, int socket) {
-  has_begun_ = true;
-  proxies_[host] = Connection(socket);
-  proxies_[host].send(pmi::encode(job_));
+void ControlServer::admit(std::size_t host, const std::string& start_message) {
+  hosts_[host].has_come = hosts_[host].is_there = true;
+  send_(host, start_message);
   detector_.admit(static_cast<int>(host));
 }
 
+void ControlServer::lose(std::size_t host) {
+  if (std::exchange(hosts_[host].is_there, false)) detector_.lose(static_cast<int>(host));
+}
+
 bool ControlServer::poll() {
-  for (std::size_t host = 0; host < proxies_.size(); ++host) read(host);
   const bool is_stuck = conclude();
   for (ControlMessage message; detector_.next(message);) tell_all(message);
   return is_stuck;
 }
 
-void ControlServer::read(std::size_t host) {
-  Connection& proxy = proxies_[host];
-  if (!proxy.is_open()) return;
-  proxy.transfer();
+bool ControlServer::take(std::size_t host, const std::string& bytes) {
   ControlReply reply;
-  for (std::string bytes; proxy.receive(bytes);)
-    if (decode(bytes, reply)) detector_.take(static_cast<int>(host), std::move(reply));
-  if (!proxy.is_open()) detector_.lose(static_cast<int>(host));
+  if (!decode(bytes, reply)) return false;
+  switch (reply.kind) {
+    case ControlReply::Kind::kFails:
+      note_end();
+      break;
+    case ControlReply::Kind::kTrouble:
+      troubles_.add(job_.nodes[host].name, static_cast<int>(reply.number), reply.bytes);
+      [[fallthrough]];
+    case ControlReply::Kind::kEnded:
+      note_code(host, static_cast<int>(reply.number));
+      break;
+    case ControlReply::Kind::kAddress:
+    case ControlReply::Kind::kWanted:
+    case ControlReply::Kind::kAbsent:
+    case ControlReply::Kind::kDone:
+      if (const auto answer = addresses_.take(host, reply))
+        for (const std::size_t other : answer->hosts) send_(other, encode(answer->message));
+      break;
+    default:
+      detector_.take(static_cast<int>(host), std::move(reply));
+  }
+  return true;
+}
+
+void ControlServer::note_code(std::size_t host, int code) {
+  if (hosts_[host].code) return;
+  hosts_[host].code = code;
+  note_failure(code);
 }
 
 void ControlServer::tell_all(const ControlMessage& message) {
   const std::string bytes = encode(message);
-  for (Connection& proxy : proxies_)
-    if (proxy.is_open()) proxy.send(bytes);
+  for (std::size_t host = 0; host < hosts_.size(); ++host)
+    if (hosts_[host].is_there) send_(host, bytes);
 }
 
 bool ControlServer::conclude() {
@@ -99,6 +108,8 @@ void ControlServer::end_ranks(int why) {
                    : ControlMessage{ControlMessage::Kind::kSignal, static_cast<std::uint32_t>(why)});
 }
 
+void ControlServer::stop_ranks() { tell_all({ControlMessage::Kind::kStop, 0}); }
+
 void ControlServer::pass_on(int signal) {
   if (const std::string some = unconnected(); !some.empty())
     say(fmt::format("{} does not reach ranks on {}: its proxy is not connected\n", diag::signal_name(signal),
@@ -109,8 +120,9 @@ void ControlServer::pass_on(int signal) {
 /// Hosts, separated by "or".
 std::string ControlServer::unconnected() const {
   std::string names;
-  for (std::size_t host = 0; host < proxies_.size(); ++host)
-    if (!proxies_[host].is_open()) names += (names.empty() ? "" : " or ") + job_.nodes[host].name;
+  for (std::size_t host = 0; host < hosts_.size(); ++host)
+    if (!hosts_[host].is_there && !hosts_[host].code)
+      names += (names.empty() ? "" : " or ") + job_.nodes[host].name;
   return names;
 }
 

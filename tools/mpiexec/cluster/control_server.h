@@ -1,16 +1,17 @@
-// The control server: mpiexec's end of the control connections. It sends the plan of the job to the proxy of
-// each host, looks for deadlocks with them (hang_detector.h), and passes on signals, which prterun would not.
+// The control server: mpiexec's end of the control messages. It sends each proxy what it is to run, looks for
+// deadlocks with them (hang_detector.h), passes on signals, has hosts tell each other their addresses
+// (address_book.h), and knows how the ranks of each host have ended.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "cluster/connection.h"
-#include "cluster/listener.h"
-#include "common/poll_set.h"
+#include "cluster/address_book.h"
+#include "cluster/troubles.h"
+#include "command/exit_codes.h"
 #include "hang/hang_detector.h"
 #include "pmi/job.h"
 
@@ -19,27 +20,32 @@ namespace clump::mpiexec {
 /// Owned by mpiexec's only thread; nothing blocks.
 class ControlServer {
  public:
-  ControlServer(const pmi::Job& job, int hang_after)
+  /// `send` sends a message to the proxy of a host, if it is there.
+  ControlServer(const pmi::Job& job, int hang_after,
+                std::function<void(std::size_t, const std::string&)> send)
       : job_(job),
         hang_after_(hang_after),
+        send_(std::move(send)),
         detector_(job, is_only_one() ? 0 : hang_after),
-        proxies_(job.nodes.size()) {}
+        addresses_(job),
+        hosts_(job.nodes.size()) {}
 
-  /// The proxy of a host has connected: sends it the plan.
-  void admit(std::size_t host, int socket);
-  void add_to(tools::PollSet& all) const;
+  /// The proxy of a host is there, and so are those of all others: its ranks begin.
+  void admit(std::size_t host, const std::string& start_message);
+  /// It is not any more.
+  void lose(std::size_t host);
+  /// It has sent a message. False if that is none.
+  bool take(std::size_t host, const std::string& bytes);
   std::optional<std::chrono::steady_clock::time_point> alarm() const { return detector_.alarm(); }
   /// Does what there is to do now. True: the ranks are stuck, which was said, and are being ended.
   bool poll();
 
   /// SIGQUIT: says where all ranks are, soon.
   void ask();
-  /// The proxies of all hosts are connected.
-  bool is_complete() const { return std::ranges::all_of(proxies_, &Connection::is_open); }
-  /// The proxy of a host has come.
-  bool has_begun() const { return has_begun_; }
+  /// The proxies of all hosts are there, or their ranks have ended.
+  bool is_complete() const;
   /// The job has one host, whose proxy says itself where the ranks are, and why they are ended.
-  bool tells_itself() const { return is_only_one() && has_begun_; }
+  bool tells_itself() const { return is_only_one() && hosts_.front().has_come; }
   /// The job is to be ended from outside: where are its ranks?
   void ask_before_end();
   bool has_answered() const { return answer_.has_value(); }
@@ -47,30 +53,49 @@ class ControlServer {
   std::string answer() const;
   /// By a signal, SIGALRM for --timeout, or SIGPIPE: what reads the output has gone.
   void end_ranks(int why);
+  /// The job has failed: the ranks of the other hosts shall end.
+  void stop_ranks();
   /// To the ranks of all hosts.
   void pass_on(int signal);
   /// The job is ending: whatever is found from now on follows from it.
   void note_end() { is_over_ = true; }
 
+  /// The exit code of the host's proxy, when its ranks have ended.
+  std::optional<int> code(std::size_t host) const { return hosts_[host].code; }
+  /// Of the first host that has told one other than 0, or of what mpiexec has found itself; 0: none has.
+  int first_code() const { return first_code_; }
+  void note_failure(int code) {
+    if (first_code_ == 0) first_code_ = code;
+  }
+  /// What kept ranks from running.
+  const Troubles& troubles() const { return troubles_; }
+  void add_trouble(std::size_t host, const std::string& what) {
+    troubles_.add(job_.nodes[host].name, kExitCannotRun, what);
+  }
+
  private:
+  struct Host {
+    bool has_come = false, is_there = false;  ///< its proxy
+    std::optional<int> code;
+  };
   /// Then its proxy does it all, and prints.
   bool is_only_one() const { return job_.nodes.size() == 1; }
-  void read(std::size_t host);
+  void note_code(std::size_t host, int code);
   void tell_all(const ControlMessage& message);
   bool conclude();
   std::string unconnected() const;
 
   const pmi::Job& job_;
   const int hang_after_;
+  const std::function<void(std::size_t, const std::string&)> send_;
   HangDetector detector_;
-  std::vector<Connection> proxies_;  // by host
-  bool has_begun_ = false;
+  AddressBook addresses_;
+  std::vector<Host> hosts_;
+  Troubles troubles_;
+  int first_code_ = 0;
   bool is_over_ = false;
   bool asks_before_end_ = false;
   std::optional<std::string> answer_;  ///< to that
 };
-
-/// A proxy's side: connects as `host`, and waits for the plan.
-base::Status connect_control(const ListenAddress& mpiexec, int host, Connection& line, pmi::Job& job);
 
 }  // namespace clump::mpiexec

@@ -12,7 +12,6 @@ using std::chrono::milliseconds;
 constexpr milliseconds kAnswer{1000};      ///< so long may ranks take to tell where they are
 constexpr milliseconds kGraceToEnd{5500};  ///< somewhat more than their proxies give them after a signal
 constexpr milliseconds kEndOfRanks{1500};  ///< that nothing is waited for
-constexpr milliseconds kEndOfPrterun{1000};
 
 }  // namespace
 
@@ -34,7 +33,10 @@ void Ending::begin(int why, Ranks ranks) {
     times_.tell = ranks.are_asked ? now + kAnswer : now;
     times_.terminate = *times_.tell + (is_at_once ? kEndOfRanks : kGraceToEnd);
   }
-  times_.kill = *times_.terminate + kEndOfPrterun;
+}
+
+void Ending::limit(std::chrono::milliseconds grace) {
+  if (!has_begun()) times_.terminate = Clock::now() + grace;
 }
 
 bool Ending::take(std::optional<Clock::time_point>& time) {

@@ -1,6 +1,6 @@
 // How a job on several hosts is ended from outside, by --timeout or by a signal: its ranks tell where they
-// are, then get the signal from their proxies. What has not ended by then is ended by force, step by step, so
-// that the job ends whatever prterun, the proxies and their hosts do.
+// are, then get the signal from their proxies. What has not ended by then is ended by force, so that the job
+// ends whatever launchers, proxies and their hosts do. After a failure, too, hosts have only some time.
 #pragma once
 
 #include <chrono>
@@ -17,8 +17,8 @@ class Ending {
   enum class Step : std::uint8_t {
     kNothing,
     kTell,       ///< the proxies shall end their ranks
-    kTerminate,  ///< prterun gets SIGTERM
-    kKill,       ///< prterun and all that it has started here get SIGKILL
+    kTerminate,  ///< the lines to hosts whose ranks have not ended are closed
+    kKill,       ///< the lines to all hosts are
   };
   struct Ranks {
     bool can_be_told = false;  ///< the proxies of all hosts are connected
@@ -29,8 +29,10 @@ class Ending {
   explicit Ending(int timeout_seconds);
 
   /// A signal has come that ends the job, or SIGALRM for --timeout, or SIGPIPE: what reads the output has
-  /// gone. Ranks have time to end only after a signal. The second one kills at once.
+  /// gone. Ranks have time to end only after a signal. The second request kills at once.
   void begin(int why, Ranks ranks);
+  /// The job has failed: hosts whose ranks do not end so soon are given up.
+  void limit(std::chrono::milliseconds grace);
   bool has_begun() const { return why_ != 0; }
   /// A signal; 0: the job is not ended from outside.
   int why() const { return why_; }

@@ -9,14 +9,22 @@ namespace {
 
 using Step = Ending::Step;
 
-TEST(Ending, WaitsForNothingBeforeTheAgentsAreThere) {
+TEST(Ending, WaitsForNothingBeforeTheProxiesAreThere) {
   Ending ending(0);
   EXPECT_FALSE(ending.alarm());
   ending.begin(SIGTERM, {});
   EXPECT_EQ(ending.why(), SIGTERM);
   EXPECT_EQ(ending.next(), Step::kTerminate);
-  EXPECT_EQ(ending.next(), Step::kNothing);  // prterun has some time
-  EXPECT_TRUE(ending.alarm());
+  EXPECT_EQ(ending.next(), Step::kNothing);
+  EXPECT_FALSE(ending.alarm());
+}
+
+TEST(Ending, GivesHostsSomeTimeAfterAFailure) {
+  Ending ending(1000);
+  ending.limit(std::chrono::seconds(50));
+  EXPECT_EQ(ending.next(), Step::kNothing);
+  EXPECT_FALSE(ending.has_begun());
+  EXPECT_LT(*ending.alarm(), Ending::Clock::now() + std::chrono::seconds(100));
 }
 
 TEST(Ending, TellsTheRanksOnceWhenTheyHaveAnswered) {

@@ -1,12 +1,10 @@
-// Standard input of a job on several hosts: mpiexec reads its own and sends it over a connection to the proxy
-// of each host that has a rank which reads it (--stdin), which passes it on. Where a reader is slow, TCP has
-// mpiexec wait.
+// Standard input of a job on several hosts: mpiexec reads its own and sends it, over a channel of its stream
+// (channels.h), to the proxy of each host that has a rank which reads it (--stdin), which passes it on. Where
+// a reader is slow, the channel's window has mpiexec wait.
 #pragma once
 
 #include <vector>
 
-#include "base/status.h"
-#include "cluster/listener.h"
 #include "pmi/job.h"
 
 namespace clump::mpiexec {
@@ -16,15 +14,14 @@ class HostsInput {
  public:
   explicit HostsInput(const pmi::Job& job);
 
-  /// The proxy of a host has connected: when all that want it have, begins to read standard input.
+  /// Whether a rank of the host reads it.
+  static bool is_read_by(const pmi::Job& job, int host);
+  /// The channel of such a host, whose proxy is there: when those of all are, begins to read standard input.
   void admit(int socket);
 
  private:
   std::size_t awaited_ = 0;   ///< hosts
   std::vector<int> sockets_;  ///< to those that have come
 };
-
-/// A proxy's side: connects if a rank of its host reads standard input; otherwise `input` stays -1.
-base::Status connect_input(const ListenAddress& mpiexec, const pmi::Job& job, int& input);
 
 }  // namespace clump::mpiexec

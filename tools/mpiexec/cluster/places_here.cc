@@ -5,14 +5,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <set>
 
 #include "common/places.h"
 #include "common/reach.h"
 #include "plan/plan.h"
-#include "pmi/wire.h"
 
 namespace clump::mpiexec {
 
@@ -50,40 +48,29 @@ base::Status check_program(const std::string& program, int& exit_code) {
 
 }  // namespace
 
-void tell_places(const std::vector<Host>& hosts, const pmi::Job& job) {
-  std::string text;
+Places places_of(const std::vector<Host>& hosts, const pmi::Job& job) {
+  Places places{tools::current_directory(), {}};
   for (const pmi::Node& node : job.nodes) {
     const auto host = std::ranges::find(hosts, node.name, &Host::name);
-    if (host == hosts.end()) continue;
-    text += (host->is_here ? address_here(hosts) : host->address()) + ",";
+    const bool is_known = host != hosts.end() && !host->is_here;
+    places.addresses.push_back(is_known ? host->address() : address_here(hosts));
   }
-  ::setenv(kPlacesVariable, (text + ":" + tools::current_directory()).c_str(), 1);
-}
-
-base::Status receive_places(Places& places) {
-  const char* const given = std::getenv(kPlacesVariable);
-  const std::string text = given != nullptr ? given : "";
-  ::unsetenv(kPlacesVariable);
-  const std::size_t end = text.find(",:/");
-  if (end == text.npos)
-    return base::fail(MPI_ERR_ARG, "{} does not say where the job's hosts are", kPlacesVariable);
-  places.start = text.substr(end + 2);
-  for (std::size_t from = 0; from <= end;) {
-    const std::size_t comma = text.find(',', from);
-    places.addresses.push_back(text.substr(from, comma - from));
-    from = comma + 1;
-  }
-  return {};
+  return places;
 }
 
 std::string own_address(const pmi::Job& job, const Places& places) {
+  const std::vector<std::string> own = tools::own_addresses();
   for (std::size_t other = 0; other < job.nodes.size(); ++other) {
     if (static_cast<int>(other) == job.node) continue;
-    // A name may lead back to this host: localhost, or what is in /etc/hosts for the host's own use.
-    std::string address = tools::address_towards(job.nodes[other].name);
-    if (address.empty() || tools::is_loopback(address))
-      address = other < places.addresses.size() ? tools::address_towards(places.addresses[other]) : "";
-    if (!address.empty() && !tools::is_loopback(address)) return address;
+    std::vector<std::string> there = tools::addresses_of(job.nodes[other].name);
+    if (other < places.addresses.size()) there.push_back(places.addresses[other]);
+    // A name may lead back to this host: localhost, what is in /etc/hosts for the host's own use, or the
+    // address of a bridge for containers, which both hosts have.
+    std::erase_if(there, [&](const std::string& one) {
+      return one.empty() || tools::is_loopback(one) || std::ranges::find(own, one) != own.end();
+    });
+    for (const std::string& one : there)
+      if (const std::string address = tools::address_towards(one); !address.empty()) return address;
   }
   return {};
 }

@@ -11,18 +11,13 @@
 
 namespace clump::mpiexec {
 
-/// Where proxies find it.
-inline constexpr const char* kPlacesVariable = "CLUMP_PLACES";
-
-/// mpiexec's side: sets the variable, for these hosts of the user's.
-void tell_places(const std::vector<Host>& hosts, const pmi::Job& job);
-
-/// A proxy's. Taken out of the environment.
 struct Places {
   std::string start;                   ///< where the user was
   std::vector<std::string> addresses;  ///< of the nodes, as mpiexec knows them
 };
-base::Status receive_places(Places& places);
+
+/// mpiexec's side, for these hosts of the user's.
+Places places_of(const std::vector<Host>& hosts, const pmi::Job& job);
 
 /// The address by which the job's other hosts reach this one; empty: none is known.
 std::string own_address(const pmi::Job& job, const Places& places);

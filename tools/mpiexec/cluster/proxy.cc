@@ -1,98 +1,99 @@
 #include "cluster/proxy.h"
 
-#include <sys/prctl.h>
+#include <signal.h>
 #include <unistd.h>
 
-#include <csignal>
-#include <cstdio>
-#include <cstdlib>
+#include <charconv>
+#include <utility>
 
-#include "cluster/connection.h"
-#include "cluster/control_server.h"
 #include "cluster/hosts_input.h"
 #include "cluster/places_here.h"
-#include "cluster/prterun_output_filter.h"
-#include "cluster/troubles.h"
-#include "common/places.h"
+#include "cluster/proxy_relay.h"
+#include "cluster/start_message.h"
+#include "command/options.h"
+#include "common/poll_set.h"
+#include "hang/control_messages.h"
 #include "job/run.h"
+#include "job/supervisor.h"
 #include "plan/map.h"
 #include "plan/plan.h"
-#include "pmi/pmix.h"
 
 namespace clump::mpiexec {
 
 namespace {
 
-/// Taken out of the environment.
-std::string receive_token() {
-  const char* const given = std::getenv(kFinalStatusVariable);
-  std::string token = given != nullptr ? given : "";
-  ::unsetenv(kFinalStatusVariable);
-  return token;
+base::Status receive_start(Connection& mpiexec, StartMessage& start) {
+  std::string bytes;
+  while (!mpiexec.receive(bytes)) {
+    if (!mpiexec.is_open())
+      return base::fail(MPI_ERR_SPAWN, "mpiexec was gone before it sent what is to run");
+    tools::PollSet mine;
+    mpiexec.add_to(mine);
+    mine.wait(-1);
+    mpiexec.transfer();
+  }
+  return decode(bytes, start);
 }
 
-/// What the user calls this host, if that is known.
-std::string own_name(const pmi::Job& job) {
-  if (job.node < static_cast<int>(job.nodes.size())) return job.this_node().name;
-  char name[256] = {};
-  ::gethostname(name, sizeof name - 1);
-  return name;
-}
-
-base::Status prepare(const Command& command, Plan& plan, ControlLink& link, int& exit_code) {
+base::Status prepare(ProxyRelay& relay, ControlLink& link, Command& command, Plan& plan, int& exit_code) {
   exit_code = kExitCannotRun;
-  if (!ListenAddress::read(link.mpiexec))
-    return base::fail(MPI_ERR_ARG,
-                      "--proxy is how mpiexec starts itself on other hosts: it is not for users");
-  ::unsetenv(ListenAddress::kVariable);
-  Places places;
-  CLUMP_TRY(receive_places(places));
-  CLUMP_TRY(pmi::pmix::join(tools::own_library("clump/libpmix.so.2")));
-  plan.job.node = pmi::pmix::rank();
-  CLUMP_TRY(connect_control(link.mpiexec, pmi::pmix::rank(), link.connection, plan.job));
-  if (pmi::pmix::size() != static_cast<int>(plan.job.nodes.size()))
-    return base::fail(MPI_ERR_SPAWN, "{} proxies were started for {} hosts", pmi::pmix::size(),
-                      plan.job.nodes.size());
-  plan.job.node = pmi::pmix::rank();
-  CLUMP_TRY(connect_input(link.mpiexec, plan.job, link.input));
-  CLUMP_TRY(enter(plan.job, places.start, exit_code));
+  StartMessage start;
+  CLUMP_TRY(receive_start(link.connection, start));
+  CLUMP_TRY(parse(start.words, command));
+  plan.job = std::move(start.job);
+  plan.job.node = start.host;
+  if (HostsInput::is_read_by(plan.job, plan.job.node)) link.input = relay.end_of(Channel::kInput);
+  if (command.gdb) link.gdb = relay.end_of(Channel::kGdb);
+  link.own = relay.own();
+  CLUMP_TRY(enter(plan.job, start.places.start, exit_code));
   exit_code = kExitCannotRun;
-  plan.job.network.interface = own_address(plan.job, places);
+  plan.job.network.interface = own_address(plan.job, start.places);
   return complete_plan(command, plan);
+}
+
+int run_part(ProxyRelay& relay) {
+  Command command;
+  Plan plan;
+  ControlLink link{.connection = relay.control()};
+  int exit_code = 0;
+  const auto tell = [&](ControlReply::Kind kind, int code, std::string text) {
+    link.connection.send(encode(
+        ControlReply{.kind = kind, .number = static_cast<std::uint32_t>(code), .bytes = std::move(text)}));
+    return code;
+  };
+  if (const base::Status prepared = prepare(relay, link, command, plan, exit_code); !prepared.ok())
+    return tell(ControlReply::Kind::kTrouble, exit_code, base::message_of(prepared.code()));
+  if (command.map) fmt::print(stderr, "{}", map_text(plan));
+  if (plan.job.apps.front().program.empty())
+    return tell(ControlReply::Kind::kEnded, 0, {});  // it was for the map
+  Records records;
+  (void)records.prepare(command, plan.job);  // a proxy writes no files
+  records.send_to(relay.end_of(Channel::kRecords));
+  return run(command, plan, records, &link);
 }
 
 }  // namespace
 
-int run_proxy(const Command& command) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // prted has gone, and so has the job
-  const std::string token = receive_token();
-  Plan plan;
-  ControlLink link;
-  int exit_code = 0;
-  const base::Status prepared = prepare(command, plan, link, exit_code);
-  if (!prepared.ok()) {
-    const std::string why = base::message_of(prepared.code());
-    const std::string told = token.empty()
-                                 ? fmt::format("mpiexec: {}\n", why)
-                                 : trouble_line(token, Finder::kProxy, own_name(plan.job), exit_code, why);
-    fmt::print(stderr, "{}{}", told, final_status(token, plan.job.node, HostStatus::kFailed, exit_code));
-    return exit_code;
+int run_proxy(const std::vector<std::string>& words) {
+  const std::string number = words.size() == 2 ? words[1] : "";
+  std::uint32_t host = 0;
+  if (std::from_chars(number.data(), number.data() + number.size(), host).ec != std::errc{} ||
+      ::isatty(STDIN_FILENO) != 0) {
+    fmt::print(stderr, "mpiexec: {} is how mpiexec starts itself on other hosts: it is not for users\n",
+               kProxy);
+    return kExitUsage;
   }
-  fmt::print(stderr, "{}", final_status(token, plan.job.node, HostStatus::kBegun));
-  if (command.map) fmt::print(stderr, "{}", map_text(plan));
-  const bool runs = !plan.job.apps.front().program.empty();  // otherwise it was only to print the map
-  pmi::pmix::watch([] { ::kill(::getpid(), SIGTERM); });
-  Records records;
-  (void)records.prepare(command, plan.job);  // a proxy writes no files
-  records.send_to(link.mpiexec);
-  const int code = runs ? run(command, plan, records, &link) : 0;
-  const HostStatus end = code == 0               ? HostStatus::kDone
-                         : code == 128 + SIGTERM ? HostStatus::kEnded
-                                                 : HostStatus::kFailed;
-  fmt::print(stderr, "{}", final_status(token, plan.job.node, end, code));
-  if (code != 0 && !link.ends_job) return code;  // without leave(): the other proxies are ended
-  pmi::pmix::leave();
-  return 0;
+  // What a terminal sends to a launcher on this host is for mpiexec, which passes it on.
+  ::setpgid(0, 0);
+  for (const int one : kOfTheJob) ::signal(one, SIG_DFL);
+  ProxyRelay relay(host);
+  if (const base::Status started = relay.start(); !started.ok()) {
+    fmt::print(stderr, "mpiexec: {}\n", base::message_of(started.code()));
+    return kExitCannotRun;
+  }
+  const int code = run_part(relay);
+  relay.finish();
+  return code;
 }
 
 }  // namespace clump::mpiexec

@@ -1,13 +1,17 @@
-// The proxy: mpiexec on one of several hosts, which prterun starts. It runs this host's part of the job as
-// mpiexec runs a job of one host. It is the only PMIx client of the host, and looks addresses up for the
-// processes.
+// The proxy: mpiexec on one of several hosts, which a launcher has started (launcher.h). It runs this host's
+// part of the job as mpiexec runs a job of one host.
 #pragma once
 
-#include "command/options.h"
+#include <string>
+#include <vector>
 
 namespace clump::mpiexec {
 
+/// The first word of mpiexec's command line then; the host's number follows. Everything else comes by the
+/// stream (frame_stream.h).
+inline constexpr const char* kProxy = "--proxy";
+
 /// mpiexec's exit code.
-int run_proxy(const Command& command);
+int run_proxy(const std::vector<std::string>& words);
 
 }  // namespace clump::mpiexec

@@ -1,7 +1,5 @@
 #include "cluster/record_collector.h"
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -75,9 +73,7 @@ bool receive_one(int socket, Value& value) {
   return receive_all(socket, &value, sizeof value);
 }
 
-void prepare(int socket) {
-  const int on = 1;
-  ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+void limit_waiting(int socket) {
   const timeval patience{kWordPatience, 0};
   for (const int direction : {SO_SNDTIMEO, SO_RCVTIMEO})
     ::setsockopt(socket, SOL_SOCKET, direction, &patience, sizeof patience);
@@ -178,7 +174,7 @@ void RecordCollector::admit(std::size_t host, int socket) {
 
 void RecordCollector::serve(std::size_t host, int socket) {
   Line line(socket);
-  prepare(socket);
+  limit_waiting(socket);
   tools::profile::Source source{.host = static_cast<int>(host)};
   const bool all_came = fetch(line, source);
   {
@@ -228,13 +224,11 @@ RecordCollector::~RecordCollector() {
   if (news_ >= 0) ::close(news_);
 }
 
-base::Status RecordSender::connect(const ListenAddress& mpiexec, int host, int descriptor,
-                                   const Moment& start) {
-  CLUMP_TRY(mpiexec.connect(Stream::kRecords, host, "--profile and --trace need", socket_));
+void RecordSender::begin(int socket, int descriptor, const Moment& start) {
+  socket_ = socket;
   descriptor_ = descriptor;
   start_ = start;
   thread_ = start_thread([this] { answer_all(); });
-  return {};
 }
 
 void RecordSender::answer_all() {

@@ -1,7 +1,7 @@
-// How records of other hosts come to mpiexec: over a connection that the proxy on each of them opens before
-// its ranks start. mpiexec asks, and a thread of the proxy answers: what time it is, before the job and after
-// it, so that clocks can be compared, and what the ranks have written down until now. If the ranks of one
-// host have failed, all hosts are asked at once: the launcher is about to end them.
+// How records of other hosts come to mpiexec: over a channel of each host's stream (channels.h). mpiexec
+// asks, and a thread of the proxy answers: what time it is, before the job and after it, so that clocks can
+// be compared, and what the ranks have written down until now. If the ranks of one host have failed, all
+// hosts are asked at once: mpiexec is about to end them.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "base/status.h"
-#include "cluster/listener.h"
 #include "profile/read.h"
 
 namespace clump::mpiexec {
@@ -27,7 +26,7 @@ class RecordCollector {
 
   /// Before the first admit(), which is for mpiexec's only thread.
   base::Status open();
-  /// The proxy of a host has connected: a thread serves it.
+  /// The channel of a host: a thread serves it, and closes `socket`.
   void admit(std::size_t host, int socket);
   /// The proxies have ended: what came, by hosts; with times of this host's clock.
   std::vector<tools::profile::Source> finish();
@@ -56,9 +55,8 @@ class RecordSender {
   RecordSender(const RecordSender&) = delete;
   RecordSender& operator=(const RecordSender&) = delete;
 
-  /// From here on mpiexec can ask for the memory behind `descriptor`.
-  base::Status connect(const ListenAddress& mpiexec, int host, int descriptor,
-                       const tools::profile::Moment& start);
+  /// From here on mpiexec, at the other end of `socket`, can ask for the memory behind `descriptor`.
+  void begin(int socket, int descriptor, const tools::profile::Moment& start);
   /// The ranks of this host have ended: waits until mpiexec has all that it wants.
   bool report(bool failed);
 

@@ -1,29 +1,19 @@
-// What goes wrong on a host before ranks run there, told by the proxy, or by the process that starts it, to
-// mpiexec in a line of stderr, and by mpiexec to the user with the hosts' names.
+// What goes wrong on hosts before ranks run there, told by their proxies or found while these are started: a
+// line for each kind, with the names of all hosts.
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace clump::mpiexec {
 
-/// Which process tells.
-enum class Finder : char { kStarter = 's', kProxy = 'p' };
-
-/// The line; `token` is that of final_status(), `code` mpiexec's exit code for it.
-std::string trouble_line(const std::string& token, Finder finder, const std::string& host, int code,
-                         const std::string& what);
-
 class Troubles {
  public:
-  /// A line without its token. False: it is another kind. Once proxies have begun, what ends the processes
-  /// that have started them follows from something else, and is left out.
-  bool take(std::string_view line, bool has_begun);
+  /// `code`: mpiexec's exit code for it.
+  void add(const std::string& host, int code, const std::string& what);
   bool any() const { return !all_.empty(); }
   /// Of the first one.
   int code() const { return all_.empty() ? 0 : all_.front().code; }
-  /// A line for each kind, with all of its hosts.
   std::string text() const;
 
  private:

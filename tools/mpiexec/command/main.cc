@@ -8,8 +8,6 @@
 
 #include "cluster/cluster.h"
 #include "cluster/proxy.h"
-#include "cluster/run_daemon.h"
-#include "cluster/start_host.h"
 #include "command/host_names.h"
 #include "command/options.h"
 #include "common/host_trial.h"
@@ -31,8 +29,7 @@ int fail(const base::Status& status, int exit_code) {
 
 int mpiexec(const std::vector<std::string>& words) {
   if (words.size() == 2 && words[0] == kCarry) return carry(std::atoi(words[1].c_str()));
-  if (!words.empty() && words[0] == kStartHost) return start_host(words);
-  if (!words.empty() && words[0] == kRunDaemon) return run_daemon({words.begin() + 1, words.end()});
+  if (!words.empty() && words[0] == kProxy) return run_proxy(words);
   if (!words.empty() && words[0] == tools::kTryHost) return tools::try_host({words.begin() + 1, words.end()});
   Command command;
   if (const base::Status status = parse(words, command); !status.ok()) return fail(status, kExitUsage);
@@ -48,7 +45,6 @@ int mpiexec(const std::vector<std::string>& words) {
   for (const auto& [option, why] : command.ignored) {
     if (!command.quiet) fmt::print(stderr, "mpiexec: option {} is ignored: {}\n", option, why);
   }
-  if (command.proxy) return run_proxy(command);
   merge_names(command.hosts);
   if (!needs_other_hosts(command)) command.hosts.clear();
   Plan plan;

@@ -35,13 +35,6 @@ void GdbHosts::read(Waiting& host) {
   std::memcpy(host.processes.data(), message.data(), host.processes.size() * sizeof(pid_t));
 }
 
-base::Status connect_gdb(const ListenAddress& mpiexec, int host, Connection& line) {
-  int socket = -1;
-  CLUMP_TRY(mpiexec.connect(Stream::kGdb, host, "--gdb needs", socket));
-  line = Connection(socket);
-  return {};
-}
-
 base::Status serve_gdb(Gdb& server, Connection line, const std::vector<pid_t>& processes) {
   line.send({reinterpret_cast<const char*>(processes.data()), processes.size() * sizeof(pid_t)});
   return server.serve(line.descriptor());

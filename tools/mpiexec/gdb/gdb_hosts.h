@@ -1,5 +1,5 @@
 // --gdb for a job on several hosts. gdb runs beside mpiexec, and a gdbserver on each host, which its proxy
-// starts when all ranks there wait for gdb. They talk over a connection that the proxy opens.
+// starts when all ranks there wait for gdb. They talk over a channel of the host's stream (channels.h).
 #pragma once
 
 #include <optional>
@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "cluster/connection.h"
-#include "cluster/listener.h"
 #include "common/poll_set.h"
 #include "gdb/gdb.h"
 
@@ -22,7 +21,7 @@ class GdbHosts {
 
   /// Finds gdb.
   base::Status open() { return gdb_.find("gdb"); }
-  /// The proxy of a host has connected.
+  /// The channel of a host.
   void admit(std::size_t host, int socket) { hosts_[host].line = Connection(socket); }
   void add_to(tools::PollSet& all) const;
   /// Does what there is to do now: starts gdb when the ranks of all hosts wait for it.
@@ -45,9 +44,7 @@ class GdbHosts {
   int code_ = 0;
 };
 
-/// A proxy's side: connects.
-base::Status connect_gdb(const ListenAddress& mpiexec, int host, Connection& line);
-/// Tells at the other end of `line` that these processes, all of this host, wait, and starts gdbserver for
+/// A proxy's side: tells at the other end of `line` that these processes, all of this host, wait, and starts gdbserver for
 /// them.
 base::Status serve_gdb(Gdb& server, Connection line, const std::vector<pid_t>& processes);
 

@@ -8,6 +8,7 @@ std::string encode(const ControlMessage& message) {
   pmi::Writer out;
   out.number(message.kind);
   out.number(message.number);
+  out.text(message.bytes);
   return out.take();
 }
 
@@ -15,7 +16,8 @@ bool decode(const std::string& bytes, ControlMessage& message) {
   pmi::Reader in(bytes);
   message.kind = in.number<ControlMessage::Kind>();
   message.number = in.number<std::uint32_t>();
-  return in.finished() && message.kind <= ControlMessage::Kind::kSignal;
+  message.bytes = in.text();
+  return in.finished() && message.kind <= ControlMessage::Kind::kAllDone;
 }
 
 std::string encode(const ControlReply& reply) {
@@ -37,7 +39,7 @@ bool decode(const std::string& bytes, ControlReply& reply) {
   for (std::uint64_t* sum : {&reply.waiting, &reply.wakes, &reply.sent, &reply.taken, &reply.progress})
     *sum = in.number<std::uint64_t>();
   reply.bytes = in.text();
-  return in.finished() && reply.kind <= ControlReply::Kind::kOver;
+  return in.finished() && reply.kind <= ControlReply::Kind::kDone;
 }
 
 }  // namespace clump::mpiexec

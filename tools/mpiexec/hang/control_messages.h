@@ -1,4 +1,4 @@
-// Control messages: what mpiexec asks of each host of the job, and what the host replies
+// Control messages: what mpiexec asks and tells each host of the job, and what the host replies and tells
 // (docs/decisions/022-deadlocks-over-hosts.md). On one host they are passed by a function call, to other
 // hosts over the proxy's connection.
 #pragma once
@@ -15,9 +15,15 @@ struct ControlMessage {
     kProgress,  ///< what has moved, for --hang-after?
     kEnd,       ///< the job is over: its ranks are stuck
     kSignal,    ///< its processes get signal `number`
+    // Only to proxies.
+    kStop,     ///< the job has failed elsewhere: its processes shall end soon
+    kAddress,  ///< host process `number` is reached at `bytes`
+    kAbsent,   ///< host process `number` has ended, and a rank of it never called MPI_Init
+    kAllDone,  ///< no host process of the job will use the network any more
   };
   Kind kind = Kind::kCheck;
   std::uint32_t number = 0;  ///< the reply has the same
+  std::string bytes = {};
 };
 
 struct ControlReply {
@@ -27,13 +33,21 @@ struct ControlReply {
     kAccount,   ///< `bytes`, and whether it is complete
     kProgress,  ///< `progress`, and whether all of its ranks have been in MPI since the message before
     kOver,      ///< unasked: all of its processes have ended
+    // Only of proxies, unasked.
+    kTrouble,  ///< they cannot, as `bytes` says: exit code `number`
+    kFails,    ///< one of them has failed: what the others wait for follows from that; kEnded comes
+    kEnded,    ///< they have ended, and what they have written is on its way: exit code `number`
+    kAddress,  ///< host process `number`, which is its own, is reached at `bytes`
+    kWanted,   ///< the address of host process `number` is wanted
+    kAbsent,   ///< host process `number`, its own, has ended, and a rank of it never called MPI_Init
+    kDone,     ///< none of its host processes will use the network any more
   };
   Kind kind = Kind::kRests;
   std::uint32_t number = 0;
   bool holds = false;
   // Sums of its processes, of numbers that only grow. `waiting`: processes that are not done with MPI.
   std::uint64_t waiting = 0, wakes = 0, sent = 0, taken = 0, progress = 0;
-  std::string bytes;  ///< a pmi::Account
+  std::string bytes;  ///< kAccount: a pmi::Account
 };
 
 std::string encode(const ControlMessage& message);

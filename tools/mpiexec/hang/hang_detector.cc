@@ -80,6 +80,8 @@ void HangDetector::take(int from, ControlReply reply) {
       host.has_looked = true;
       look_.add(reply);
       return conclude_look();
+    default:
+      return;  // not for it
   }
 }
 

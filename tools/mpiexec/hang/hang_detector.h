@@ -62,7 +62,9 @@ class HangDetector {
 
   template <typename Is>
   bool all(Is is) const;
-  void send_to_all(ControlMessage::Kind kind, std::uint32_t number) { messages_.push_back({kind, number}); }
+  void send_to_all(ControlMessage::Kind kind, std::uint32_t number) {
+    messages_.push_back({kind, number, {}});
+  }
   void ask(Finding why);
   Finding finish_question(std::string& text);
   pmi::Account account() const;

@@ -39,7 +39,11 @@ void HostProbe::handle(const ControlMessage& message) {
     case ControlMessage::Kind::kEnd:
       return end_all();
     case ControlMessage::Kind::kSignal:
-      return;
+    case ControlMessage::Kind::kStop:
+    case ControlMessage::Kind::kAddress:
+    case ControlMessage::Kind::kAbsent:
+    case ControlMessage::Kind::kAllDone:
+      return;  // not for it
   }
 }
 

@@ -22,7 +22,7 @@ class HostProbe {
  public:
   void begin(const pmi::Job& job, const pmi::NodeMemory& memory);
 
-  /// All but kSignal.
+  /// Those of its kinds; others are not for it.
   void handle(const ControlMessage& message);
   void take(const pmi::AccountNote& note);
   void take(const pmi::RestNote& note);

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "common/places.h"
 #include "output/output_buffer.h"
@@ -112,7 +113,8 @@ base::Status Records::begin(const pmi::Job& job) {
   CLUMP_TRY(record::Region::make(job.ranks(), events, descriptor_));
   note_start();
   start_ = tools::profile::now();
-  return sender_ ? sender_->connect(mpiexec_, job.node, descriptor_, start_) : base::Status();
+  if (sender_) sender_->begin(std::exchange(mpiexec_, -1), descriptor_, start_);
+  return {};
 }
 
 bool Records::finish(const pmi::Job& job, int exit_code) {

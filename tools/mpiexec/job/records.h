@@ -25,10 +25,10 @@ class Records {
   // Where the ranks are on other hosts: they go from the proxies there to the process that the user has
   // started.
   base::Status collect();
-  /// The proxy of a host has connected.
+  /// The channel of a host.
   void admit(std::size_t host, int socket) { collector_.admit(host, socket); }
   /// A proxy's side.
-  void send_to(const ListenAddress& mpiexec) { mpiexec_ = mpiexec; }
+  void send_to(int mpiexec) { mpiexec_ = mpiexec; }
   /// As finish().
   bool finish_collecting(const pmi::Job& job, int exit_code);
 
@@ -51,7 +51,7 @@ class Records {
   std::chrono::steady_clock::time_point began_;
   RecordCollector collector_;
   std::optional<RecordSender> sender_;  ///< a proxy's
-  ListenAddress mpiexec_;               ///< the same
+  int mpiexec_ = -1;                    ///< the same: a socket
 };
 
 }  // namespace clump::mpiexec

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "base/why_refused.h"
@@ -27,7 +28,6 @@ namespace {
 
 constexpr int kForwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
 constexpr std::chrono::milliseconds kLook{50};  ///< so often, whether anybody misses those who have gone
-constexpr std::chrono::milliseconds kSoon{1};   ///< and whether addresses that are wanted are told
 
 /// Tells a plain process what its stdout and stderr are, which a shell in between may change.
 void name_output(Process& process) {
@@ -36,14 +36,6 @@ void name_output(Process& process) {
     set(process.environment, "CLUMP_STDOUT", pmi::name_of_file(info));
   if (::fstat(process.err >= 0 ? process.err : STDERR_FILENO, &info) == 0)
     set(process.environment, "CLUMP_STDERR", pmi::name_of_file(info));
-}
-
-/// The files of the daemon that has started this proxy: it leaves them behind if it is killed.
-Folder folder_of_server() {
-  const char* const path = std::getenv("PMIX_SERVER_TMPDIR");  // ends in ".PID"
-  const char* const dot = path != nullptr ? std::strrchr(path, '.') : nullptr;
-  const pid_t owner = dot != nullptr ? std::atoi(dot + 1) : 0;
-  return owner > 0 ? Folder{path, owner} : Folder{};
 }
 
 }  // namespace
@@ -75,21 +67,24 @@ int Run::finish() {
                     diag::signal_name(requests_.signal()), where_it_ended_));
   look_at_output();
   if (records_.are_wanted() && !records_.finish(plan_.job, exit_code_)) is_output_lost_ = true;
+  tell_end(code());
   flush_output();
-  if (is_output_lost_ && exit_code_ == 0) exit_code_ = kExitOutput;
-  if (has_other_hosts() && !command_.gdb) wait_for_other_hosts();
-  return exit_code_;
+  return code();
+}
+
+/// mpiexec waits for what has been written, and decides for how long.
+void Run::tell_end(int code) {
+  if (link_ == nullptr) return;
+  link_->connection.send(
+      encode(ControlReply{.kind = ControlReply::Kind::kEnded, .number = static_cast<std::uint32_t>(code)}));
 }
 
 int Run::refuse(const base::Status& status) {
   say(base::message_of(status.code()));
   has_timed_out_ = true;
+  tell_end(kExitCannotRun);
   flush_output();
   return kExitCannotRun;
-}
-
-void Run::wait_for_other_hosts() {
-  while (exit_code_ == 0 && !link_->ends_job && !pmix_.wait_for_all(kLook)) pass_on_news();
 }
 
 base::Status Run::start_processes() {
@@ -100,7 +95,7 @@ base::Status Run::start_processes() {
     CLUMP_TRY(describe_with_streams(number, processes.emplace_back()));
   if (!processes.empty()) {
     processes.front().of_mpiexec = input_.own();
-    if (command_.proxy) processes.front().folder = folder_of_server();
+    if (link_ != nullptr) std::ranges::copy(link_->own, std::back_inserter(processes.front().of_mpiexec));
   }
   running_ = static_cast<int>(processes.size());
   const base::Status started = supervisor_.start(processes);
@@ -131,7 +126,8 @@ base::Status Run::make_descriptors() {
   probe_.begin(plan_.job, memory_);
   successors_.begin(plan_.job, memory_);
   if (!has_other_hosts()) detector_.emplace(plan_.job, command_.hang_after_seconds).admit(plan_.job.node);
-  return has_other_hosts() ? pmix_.open(plan_.job, memory_) : base::Status{};
+  if (has_other_hosts()) others_.begin(plan_.job, memory_, link_->connection);
+  return {};
 }
 
 base::Status Run::describe_with_streams(int number, Process& process) {
@@ -162,8 +158,7 @@ base::Status Run::direct_input(int number, Process& process) {
 
 void Run::wait_once() {
   tools::PollSet all;
-  for (const int one :
-       {supervisor_.descriptor(), signals_.descriptor(), control_, pmix_.descriptor(), gdb_.descriptor()})
+  for (const int one : {supervisor_.descriptor(), signals_.descriptor(), control_, gdb_.descriptor()})
     all.add(one);
   if (link_ != nullptr) link_->connection.add_to(all);
   output_.add_to(all);
@@ -172,8 +167,6 @@ void Run::wait_once() {
   if (end_at_ && Clock::now() >= *end_at_) return end_now();
   if (taken_by_ && Clock::now() >= *taken_by_) look_who_blocks();
   if (all.is_ready(control_)) read_packets();
-  if (pmix_.has_wanted()) pmix_.look_again();
-  if (all.is_ready(pmix_.descriptor())) miss(pmix_.take_absent());
   read_signals();
   output_.pass_on();
   look_at_output();
@@ -191,7 +184,6 @@ int Run::milliseconds_left() const {
   std::optional<milliseconds> most;
   if (absent_ != nullptr || successors_.are_waiting() || (command_.gdb && !gdb_.has_started())) most = kLook;
   if (signals_.descriptor() < 0) most = SignalLine::kPause;
-  if (pmix_.has_wanted()) most = kSoon;
   const auto detector_alarm = detector_ ? detector_->alarm() : std::nullopt;
   for (const auto& time :
        {end_at_, taken_by_, ends_at_latest_, detector_alarm, probe_.alarm(), output_.next()}) {
@@ -202,11 +194,7 @@ int Run::milliseconds_left() const {
   return tools::poll_timeout(most);
 }
 
-base::Status Run::find_gdb() {
-  if (!command_.proxy) return gdb_.find("gdb");
-  CLUMP_TRY(gdb_.find("gdbserver"));
-  return connect_gdb(link_->mpiexec, plan_.job.node, gdb_line_);
-}
+base::Status Run::find_gdb() { return gdb_.find(command_.proxy ? "gdbserver" : "gdb"); }
 
 void Run::look_after_gdb() {
   if (gdb_.has_started()) {
@@ -222,8 +210,9 @@ void Run::look_after_gdb() {
     if (const pid_t waits = memory_.host(number).debuggee.load(std::memory_order_acquire); waits > 0)
       processes.push_back(waits);
   if (std::ssize(processes) < node.processes) return;
-  const base::Status started = command_.proxy ? serve_gdb(gdb_, std::move(gdb_line_), processes)
-                                              : gdb_.debug({{processes}}, command_.gdb_commands);
+  const base::Status started = command_.proxy
+                                   ? serve_gdb(gdb_, Connection(std::exchange(link_->gdb, -1)), processes)
+                                   : gdb_.debug({{processes}}, command_.gdb_commands);
   if (!started.ok()) {
     say(base::message_of(started.code()));
     exit_code_ = kExitCannotRun;

@@ -1,8 +1,9 @@
 // Runs a job to its end: starts it, passes on signals and output, and reports the first failure.
 #pragma once
 
+#include <vector>
+
 #include "cluster/connection.h"
-#include "cluster/listener.h"
 #include "command/options.h"
 #include "job/records.h"
 #include "plan/plan.h"
@@ -11,10 +12,10 @@ namespace clump::mpiexec {
 
 /// A proxy's line to mpiexec.
 struct ControlLink {
-  ListenAddress mpiexec;
   Connection connection;
   int input = -1;         ///< what its ranks read (hosts_input.h); -1: nothing. It is given away
-  bool ends_job = false;  ///< mpiexec has passed on a signal that ends the job
+  int gdb = -1;           ///< the other end is mpiexec's gdb. It is given away
+  std::vector<int> own;   ///< what the processes of ranks, and their supervisor, shall not have
 };
 
 /// Blocks until nothing of the job is left. Returns mpiexec's exit code. `link`: only a proxy's.

@@ -68,7 +68,8 @@ void Run::flush_output() {
   if (lost == 0) return;
   is_output_lost_ = true;
   if (exit_code_ == 0) exit_code_ = end == FlushEnd::kTimeout ? kExitTimeout : 128 + requests_.signal();
-  say(fmt::format("{} bytes of output are lost: what reads it has stopped reading", lost));
+  if (link_ == nullptr)
+    say(fmt::format("{} bytes of output are lost: what reads it has stopped reading", lost));
 }
 
 void Run::tell_before_end(int why) {
@@ -124,7 +125,7 @@ void Run::ended(const Event& event) {
   if (exit_code_ != 0) return;
   if (!successors_.has_settled()) {
     probe_.note_end(number);
-    if (has_other_hosts() && status == 0) pmix_.note_end(number);
+    if (has_other_hosts() && status == 0) others_.note_done(number);
     if (status == 0 && !is_alone()) look_at_state(number);
   }
   judge_end(process_of(event), status);
@@ -138,7 +139,7 @@ void Run::look_at_state(int number) {
                 "before it called MPI_Finalize: every rank has to call it, unless one calls MPI_Abort");
   if (state.in_world >= process.ranks) return;
   miss(number);
-  if (has_other_hosts()) pmix_.note_absent(number);
+  if (has_other_hosts()) others_.note_absent(number);
 }
 
 void Run::judge_end(const pmi::HostProcess& process, int status) {

@@ -66,9 +66,9 @@ bool Run::read_packet() {
   } else if (pmi::SuccessorNote end; pmi::decode(packet, end)) {
     successor_ended(end);
   } else if (pmi::AddressNote address; pmi::decode(packet, address)) {
-    pmix_.note_address(address.process);
+    if (has_other_hosts()) others_.note_address(address.process);
   } else if (pmi::DoneNote done; pmi::decode(packet, done)) {
-    pmix_.note_end(done.process);
+    if (has_other_hosts()) others_.note_done(done.process);
     probe_.note_done();
   } else if (pmi::AccountNote note; pmi::decode(packet, note)) {
     probe_.take(note);
@@ -155,6 +155,8 @@ void Run::look_who_waits() {
 
 void Run::pass_on_news() {
   if (link_ != nullptr) read_control();
+  if (link_ != nullptr && (failure_ || code() != 0) && !std::exchange(has_told_failure_, true))
+    link_->connection.send(encode(ControlReply{.kind = ControlReply::Kind::kFails}));
   ControlReply reply;
   ControlMessage message;
   for (bool any = true; std::exchange(any, false);) {
@@ -182,16 +184,24 @@ void Run::read_control() {
 }
 
 void Run::handle(const ControlMessage& message) {
-  if (message.kind == ControlMessage::Kind::kSignal) return handle_signal(static_cast<int>(message.number));
-  if (message.kind == ControlMessage::Kind::kEnd && exit_code_ == 0 && !failure_) return end_stuck();
-  probe_.handle(message);
-}
-
-void Run::handle_signal(int number) {
-  link_->ends_job =
-      link_->ends_job || number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGALRM;
-  if (number == SIGALRM) return tell_before_end(number);
-  take_signal(number, false, kGraceToEnd);
+  const int number = static_cast<int>(message.number);
+  switch (message.kind) {
+    case ControlMessage::Kind::kSignal:
+      return number == SIGALRM ? tell_before_end(number) : take_signal(number, false, kGraceToEnd);
+    case ControlMessage::Kind::kStop:
+      return take_signal(SIGTERM, false, kGrace);
+    case ControlMessage::Kind::kAddress:
+      return others_.take_address(message);
+    case ControlMessage::Kind::kAbsent:
+      return miss(message.number < job().processes.size() ? number : -1);
+    case ControlMessage::Kind::kAllDone:
+      return others_.end_addresses();
+    case ControlMessage::Kind::kEnd:
+      if (exit_code_ == 0 && !failure_) return end_stuck();
+      [[fallthrough]];
+    default:
+      probe_.handle(message);
+  }
 }
 
 }  // namespace clump::mpiexec

@@ -9,8 +9,7 @@
 #include <string>
 
 #include "cluster/connection.h"
-#include "cluster/control_server.h"
-#include "cluster/pmix_client.h"
+#include "cluster/other_hosts.h"
 #include "command/options.h"
 #include "gdb/gdb.h"
 #include "hang/hang_detector.h"
@@ -58,8 +57,8 @@ class Run {
   // run.cc
 
   base::Status start_processes();
-  /// Whose ranks may still want something of this host's; only a proxy's.
-  void wait_for_other_hosts();
+  /// Of this host, to mpiexec; only a proxy's.
+  void tell_end(int code);
   /// What all host processes get: see pmi/job.h, control.h and node_memory.h.
   base::Status make_descriptors();
   // As they are now.
@@ -76,6 +75,8 @@ class Run {
   void wait_once();
   /// As poll() takes them.
   int milliseconds_left() const;
+  /// What mpiexec, or this proxy, would end with by now.
+  int code() const { return is_output_lost_ && exit_code_ == 0 ? kExitOutput : exit_code_; }
   /// A proxy has gdbserver in its place.
   base::Status find_gdb();
   /// Starts it when all processes wait for it. Its end is the job's.
@@ -142,7 +143,6 @@ class Run {
   /// mpiexec's. Where it has gone, so has the job.
   void read_control();
   void handle(const ControlMessage& message);
-  void handle_signal(int number);
   /// A job of one process knows by itself, and has told what all wait for.
   void tell_of_own_deadlock();
   /// All ranks wait for each other; the finder of that has said so.
@@ -166,8 +166,7 @@ class Run {
   std::optional<HangDetector> detector_;  ///< not a proxy's
   ControlLink* const link_;               ///< only a proxy's
   Gdb gdb_;                               ///< only with --gdb
-  Connection gdb_line_;                   ///< only a proxy's: its gdbserver's
-  PmixClient pmix_;                       ///< only a proxy's
+  OtherHosts others_;                     ///< only a proxy's
   int running_ = 0;                       ///< processes that have not ended
   RanksOutput output_;
   const pmi::HostProcess* absent_ = nullptr;     ///< has ended in order; a rank of it never called MPI_Init
@@ -184,6 +183,7 @@ class Run {
   bool has_core_ = false;    ///< the system has written a core file of the process that has failed
   bool is_stuck_ = false;
   bool is_output_lost_ = false;  ///< some of it, and that has been said
+  bool has_told_failure_ = false;  ///< to mpiexec; only a proxy's
   bool has_timed_out_ = false;   ///< --timeout has ended the job
   EndRequests requests_;
   int exit_code_ = 0;

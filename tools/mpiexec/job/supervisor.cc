@@ -75,6 +75,8 @@ Event::Kind become(const Process& process, pid_t parent) {
     return Event::Kind::kCannotEnter;
   if (!keep_to(process.cores)) return kCannotStart;
   if (process.own_group && ::setpgid(0, 0) != 0) return kCannotStart;
+  if (process.ignores_signals)
+    for (const int number : kOfTheJob) ::signal(number, SIG_IGN);
   if (process.same_addresses) ::personality(ADDR_NO_RANDOMIZE);
   const int wanted[] = {process.in, process.out, process.err};
   for (int target = 0; target < 3; ++target) {

@@ -10,6 +10,7 @@
 // adopts and kills their orphans.
 #pragma once
 
+#include <signal.h>
 #include <sys/types.h>
 
 #include <chrono>
@@ -27,6 +28,9 @@ struct Folder {
   pid_t owner = 0;   ///< it removes them itself, unless it is killed; 0: it does not
 };
 
+/// What a terminal, timeout(1) or a batch system sends to mpiexec and to what it has started.
+inline constexpr int kOfTheJob[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP};
+
 /// One process to start. Descriptors of -1 are inherited.
 struct Process {
   std::string program;  ///< absolute path
@@ -38,6 +42,7 @@ struct Process {
   int err = -1;
   std::vector<std::int32_t> cores;  ///< it may run on these only; empty: where mpiexec may
   bool own_group = false;           ///< a terminal's Ctrl-C is not for it
+  bool ignores_signals = false;     ///< nor are kOfTheJob, but it may read the terminal
   bool same_addresses = false;      ///< as when it is started the next time
   std::vector<int> kept;            ///< close-on-exec descriptors that shall stay open in it
   Folder folder;                    ///< removed when the process and all that it has started have ended

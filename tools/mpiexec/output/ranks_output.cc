@@ -91,8 +91,10 @@ base::Status RanksOutput::direct(const pmi::HostProcess& process, int target, in
   std::unique_ptr<OutputBuffer> copy = buffer_of(file);
   // mpiexec --collapse on another host, which asks for marks, shows whole lines only.
   const std::vector<int> ranks = job_.ranks_of(process);
-  const bool has_input = job_.input == pmi::kInputForAll || std::ranges::find(ranks, job_.input) != ranks.end();
-  LineForwarder lines({target, screen_ ? &*screen_ : nullptr, copy.get(), nullptr, has_input && job_.output.tags != Tags::kMarks},
+  const bool has_input =
+      job_.input == pmi::kInputForAll || std::ranges::find(ranks, job_.input) != ranks.end();
+  LineForwarder lines({target, screen_ ? &*screen_ : nullptr, copy.get(), nullptr,
+                       has_input && job_.output.tags != Tags::kMarks},
                       process.plain ? tag_of(job_.output.tags, rank) : "");
   streams_.push_back({pipe[0], std::move(copy), std::move(lines)});
   return {};
@@ -131,9 +133,17 @@ std::size_t RanksOutput::read(Stream& stream) {
 
 void RanksOutput::pass_on() {
   for (OutputBuffer* const buffer : buffers()) buffer->write();
-  for (Stream& stream : streams_) {
-    if (stream.lines.is_blocked()) continue;
-    if (read(stream) == 0) stream.lines.show_beginning(LineForwarder::Clock::now());
+  // The first one that finds no room is the first next time: all get their turn.
+  const std::size_t begin = first_;
+  bool is_full = false;
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
+    const std::size_t number = (begin + i) % streams_.size();
+    Stream& stream = streams_[number];
+    if (stream.lines.is_blocked()) {
+      if (!std::exchange(is_full, true)) first_ = number;
+    } else if (read(stream) == 0) {
+      stream.lines.show_beginning(LineForwarder::Clock::now());
+    }
   }
   if (screen_) screen_->show();
 }

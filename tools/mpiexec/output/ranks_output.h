@@ -54,6 +54,7 @@ class RanksOutput {
   const pmi::Job& job_;
   std::optional<CollapsedScreen> screen_;
   std::deque<Stream> streams_;
+  std::size_t first_ = 0;  ///< of them, to be read next
 };
 
 }  // namespace clump::mpiexec

@@ -1,0 +1,543 @@
+#include "cluster/hosts_driver.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <deque>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "cluster/branches.h"
+#include "cluster/control_server.h"
+#include "cluster/ending.h"
+#include "cluster/host_line.h"
+#include "cluster/hosts_input.h"
+#include "cluster/hosts_output.h"
+#include "cluster/start_message.h"
+#include "command/exit_codes.h"
+#include "common/poll_set.h"
+#include "diag/report.h"
+#include "gdb/gdb_hosts.h"
+#include "job/end_requests.h"
+#include "job/signal_line.h"
+#include "job/supervisor.h"
+#include "output/flush.h"
+#include "output/output_buffer.h"
+
+namespace clump::mpiexec {
+
+namespace {
+
+constexpr int kHandled[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
+constexpr std::chrono::milliseconds kEndOfLaunchers{1000};  ///< until they have ended when their streams have
+constexpr std::chrono::milliseconds kGraceOfOthers{5500};   ///< of other hosts, when the job has failed
+constexpr std::chrono::milliseconds kOtherTroubles{500};    ///< when hosts cannot take part: do others, too?
+constexpr std::chrono::milliseconds kLook{500};             ///< so often, whether hosts are silent
+constexpr std::pair<Channel, int> kOutputs[] = {{Channel::kOutput, STDOUT_FILENO},
+                                                {Channel::kErrors, STDERR_FILENO}};
+
+class HostsDriver {
+ public:
+  explicit HostsDriver(const Launch& launch)
+      : launch_(launch),
+        control_(launch.job, launch.command.hang_after_seconds,
+                 [this](std::size_t host, const std::string& message) { hosts_[host].send(message); }),
+        ending_(launch.command.timeout_seconds),
+        input_(launch.job),
+        output_(launch.job.nodes.size(), launch.command.collapse ? launch.job.ranks() : 0) {
+    make_lines();
+    if (launch.command.timeout_seconds > 0)
+      timeout_at_ = Ending::Clock::now() + std::chrono::seconds(launch.command.timeout_seconds);
+  }
+
+  base::Status start();
+  int finish();
+
+ private:
+  /// A line of this process, and the hosts that are reached by it.
+  struct Line {
+    Line(const HostName& first, bool is_here) : launcher(first.number, first.name, is_here) {}
+    LauncherLine launcher;
+    HostList hosts;
+    bool is_closed = false;
+  };
+  void make_lines();
+  bool is_over() const { return over_ == hosts_.size(); }
+  const std::string& name(std::size_t host) const { return launch_.job.nodes[host].name; }
+  void wait_once();
+  void wait_for_launchers();
+  int milliseconds_left() const;
+  void read_events();
+  void transfer(Line& line);
+  bool take(Line& line, const Frame& frame);
+  void admit(std::size_t host);
+  void begin();
+  base::Status open_channels(std::size_t host);
+  void look_at_end(std::size_t host);
+  void end(std::size_t host);
+  void lose(std::size_t host);
+  std::string why_lost(std::size_t host);
+  void give_up(bool all = true);
+  void pass_on_output();
+  void look_at_output();
+  void note_progress();
+  void look_after_gdb();
+
+  void read_signals();
+  void end_job(int why);
+  void take_steps();
+  void fail();
+  void tell_of_timeout();
+  /// The ranks of all hosts have ended, and so it is told.
+  bool have_all_told() const;
+  bool proxy_has_told() const { return control_.tells_itself() && control_.code(0); }
+  int report() const;
+  int report_ending() const;
+  int flush_output(int code);
+
+  const Launch& launch_;
+  std::deque<Line> lines_;
+  std::deque<HostLine> hosts_;
+  std::vector<bool> is_over_;  ///< by host: nothing more comes from it
+  std::size_t over_ = 0;       ///< so many are
+  std::size_t there_ = 0;      ///< so many have come, ever
+  ControlServer control_;
+  Ending ending_;
+  HostsInput input_;
+  HostsOutput output_;
+  std::optional<GdbHosts> gdb_;
+  Supervisor supervisor_;
+  SignalLine signals_;
+  EndRequests requests_;
+  std::optional<Ending::Clock::time_point> timeout_at_;
+  std::string job_;    ///< encoded, until it is sent
+  std::string where_;  ///< the ranks were, before they were told to end
+  bool has_begun_ = false, is_stuck_ = false, has_failed_ = false, has_lost_ = false, has_told_ = false,
+       is_output_lost_ = false;
+  bool has_given_up_ = false;
+  bool is_unread_ = false;  ///< the output, by what has stopped to read it, and the job is ended from outside
+  std::size_t first_ = 0;   ///< the host whose output is passed on first
+  std::size_t kept_ = 0;    ///< bytes of output, at the last look
+  Ending::Clock::time_point silent_since_ = Ending::Clock::now();
+};
+
+void HostsDriver::make_lines() {
+  HostList others{launch_.shell, launch_.width, {}};
+  std::vector<LauncherLine*> line_of(launch_.job.nodes.size());
+  const auto make = [&](const HostList& hosts, bool is_here) {
+    Line& line = lines_.emplace_back(hosts.all.front(), is_here);
+    line.hosts = hosts;
+    for (const HostName& host : hosts.all) line_of[host.number] = &line.launcher;
+  };
+  for (std::uint32_t host = 0; host < launch_.job.nodes.size(); ++host) {
+    const HostName one{host, name(host)};
+    launch_.are_here[host] ? make({launch_.shell, launch_.width, {one}}, true) : others.all.push_back(one);
+  }
+  for (const HostList& branch : branches_of(others)) make(branch, false);
+  for (std::uint32_t host = 0; host < launch_.job.nodes.size(); ++host)
+    hosts_.emplace_back(host, *line_of[host]);
+  is_over_.resize(hosts_.size());
+}
+
+base::Status HostsDriver::start() {
+  signals_.begin(kHandled);
+  block_signals_of_writes();
+  if (launch_.command.gdb) CLUMP_TRY(gdb_.emplace(hosts_.size(), launch_.command.gdb_commands).open());
+  if (launch_.records.are_wanted()) CLUMP_TRY(launch_.records.collect());
+  job_ = pmi::encode(launch_.job);
+  std::vector<Process> launchers;
+  for (Line& line : lines_) {
+    const std::uint32_t number = line.launcher.number();
+    launchers.push_back(launch_.are_here[number] ? Launcher::of_this_host(number)
+                                                 : launch_.launcher.of_host(name(number), number));
+    CLUMP_TRY(line.launcher.prepare(launchers.back()));
+  }
+  for (const Line& line : lines_) line.launcher.add_own_to(launchers.front().of_mpiexec);
+  const base::Status started = supervisor_.start(launchers);
+  for (const Process& process : launchers)
+    for (const int given : {process.in, process.out, process.err}) ::close(given);
+  return started;
+}
+
+int HostsDriver::finish() {
+  while (!is_over()) wait_once();
+  wait_for_launchers();
+  supervisor_.stop();
+  if (gdb_) gdb_->end();
+  output_.show_all();
+  int code = report();
+  if (launch_.records.are_wanted() && !launch_.records.finish_collecting(launch_.job, code) && code == 0)
+    code = kExitOutput;
+  return flush_output(code);
+}
+
+/// ssh may leave its connection behind for the next job, if it can end by itself.
+void HostsDriver::wait_for_launchers() {
+  const auto end = Ending::Clock::now() + kEndOfLaunchers;
+  const auto has_ended = [](const Line& line) { return line.launcher.has_launcher_ended(); };
+  while (!has_given_up_ && !std::ranges::all_of(lines_, has_ended)) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Ending::Clock::now());
+    tools::PollSet mine;
+    mine.add(supervisor_.descriptor());
+    if (left.count() <= 0 || !mine.wait(static_cast<int>(left.count()))) return;
+    read_events();
+  }
+}
+
+void HostsDriver::wait_once() {
+  tools::PollSet all;
+  for (const int one : {signals_.descriptor(), supervisor_.descriptor()}) all.add(one);
+  for (const Line& line : lines_)
+    if (!line.is_closed) line.launcher.add_to(all);
+  for (std::size_t host = 0; host < hosts_.size(); ++host)
+    if (!is_over_[host]) hosts_[host].channels().add_to(all);
+  for (const OutputBuffer* const buffer : output_buffers()) buffer->add_to(all);
+  if (gdb_) gdb_->add_to(all);
+  all.wait(milliseconds_left());
+  read_signals();
+  read_events();
+  for (Line& line : lines_)
+    if (!line.is_closed) transfer(line);
+  pass_on_output();
+  if (ending_.has_begun() || has_failed_) control_.note_end();
+  is_stuck_ = control_.poll() || is_stuck_;
+  for (std::size_t host = 0; host < hosts_.size(); ++host)
+    if (!is_over_[host]) look_at_end(host);
+  if (ending_.is_timeout()) end_job(SIGALRM);
+  take_steps();
+  if (gdb_) look_after_gdb();
+}
+
+int HostsDriver::milliseconds_left() const {
+  using std::chrono::milliseconds;
+  milliseconds most = kLook;
+  for (const auto& alarm : {control_.alarm(), ending_.alarm(), output_.next()})
+    if (alarm)
+      most =
+          std::clamp(std::chrono::ceil<milliseconds>(*alarm - Ending::Clock::now()), milliseconds{0}, most);
+  if (signals_.descriptor() < 0) most = std::min(most, SignalLine::kPause);
+  return static_cast<int>(most.count());
+}
+
+void HostsDriver::read_events() {
+  Event event;
+  bool supervisor_gone = false;
+  while (supervisor_.next(event, supervisor_gone)) {
+    LauncherLine& line = lines_[static_cast<std::size_t>(event.index)].launcher;
+    if (event.kind == Event::Kind::kEnded) line.note_launcher_end(event.value);
+    if (event.kind == Event::Kind::kCannotStart) line.note_launcher_end(-1, event.value);
+  }
+  if (!supervisor_gone) return;
+  output_.show("mpiexec: the process that keeps the job together was killed\n");
+  has_lost_ = true;
+  give_up();
+}
+
+void HostsDriver::transfer(Line& line) {
+  line.launcher.transfer([&](const Frame& frame) { return take(line, frame); });
+  for (const HostName& host : line.hosts.all) {
+    HostLine& one = hosts_[host.number];
+    if (one.take_greeting()) admit(host.number);
+    if (!is_over_[host.number]) one.channels().transfer();
+  }
+  if (const std::string words = line.launcher.take_words(); !words.empty()) output_.show(words);
+}
+
+bool HostsDriver::take(Line& line, const Frame& frame) {
+  const auto is_it = [&](const HostName& host) { return host.number == frame.host; };
+  if (std::ranges::none_of(line.hosts.all, is_it)) return false;
+  return hosts_[frame.host].take(
+      frame, [&](std::string_view message) { return control_.take(frame.host, std::string(message)); });
+}
+
+void HostsDriver::admit(std::size_t host) {
+  HostLine& one = hosts_[host];
+  ++there_;
+  if (has_failed_) return end(host);
+  if (one.version() != CLUMP_VERSION) {
+    control_.add_trouble(host,
+                         fmt::format("Clump {} here, {} there ({}): install the same version on every host",
+                                     CLUMP_VERSION, one.version(), one.path()));
+    return end(host);
+  }
+  const auto line =
+      std::ranges::find_if(lines_, [&](const Line& of) { return of.launcher.number() == host; });
+  if (line != lines_.end() && line->hosts.all.size() > 1) {
+    HostList below = line->hosts;
+    below.all.erase(below.all.begin());
+    line->launcher.stream().send(
+        {static_cast<std::uint32_t>(host), Channel::kControl, Frame::Kind::kLaunch, encode(below)});
+    line->launcher.stream().flush();
+  }
+  if (there_ == hosts_.size()) begin();
+}
+
+/// No rank begins before all hosts are there.
+void HostsDriver::begin() {
+  has_begun_ = true;
+  for (std::size_t host = 0; host < hosts_.size(); ++host) {
+    if (const base::Status opened = open_channels(host); !opened.ok()) {
+      control_.add_trouble(host, base::message_of(opened.code()));
+      return fail();
+    }
+    control_.admit(host, encode({static_cast<int>(host), launch_.words, launch_.places, {}}, job_));
+  }
+  job_.clear();
+}
+
+base::Status HostsDriver::open_channels(std::size_t host) {
+  Channels& channels = hosts_[host].channels();
+  int end = -1;
+  if (HostsInput::is_read_by(launch_.job, static_cast<int>(host))) {
+    CLUMP_TRY(channels.open(Channel::kInput, end));
+    input_.admit(end);
+  }
+  if (launch_.records.are_wanted()) {
+    CLUMP_TRY(channels.open(Channel::kRecords, end));
+    launch_.records.admit(host, end);
+  }
+  if (gdb_) {
+    CLUMP_TRY(channels.open(Channel::kGdb, end));
+    gdb_->admit(host, end);
+  }
+  return {};
+}
+
+void HostsDriver::look_at_end(std::size_t host) {
+  HostLine& one = hosts_[host];
+  if (control_.code(host).value_or(0) != 0) fail();
+  if (control_.code(host) && one.is_complete()) return end(host);
+  if (one.lost() || one.line().is_lost()) lose(host);
+}
+
+/// When it is that of all hosts of a line, the line is closed.
+void HostsDriver::end(std::size_t host) {
+  if (is_over_[host]) return;
+  is_over_[host] = true;
+  ++over_;
+  for (const auto& [channel, target] : kOutputs) {
+    output_.add(host, target, hosts_[host].channels().waiting(channel));
+    output_.end(host, target);
+  }
+  control_.lose(host);
+  hosts_[host].close();
+  const auto line =
+      std::ranges::find_if(lines_, [&](const Line& of) { return &of.launcher == &hosts_[host].line(); });
+  line->is_closed =
+      std::ranges::all_of(line->hosts.all, [&](const HostName& of) { return is_over_[of.number]; });
+  if (line->is_closed) {
+    if (const std::string words = line->launcher.take_words(control_.code(host).has_value()); !words.empty())
+      output_.show(words);
+    line->launcher.close();
+  }
+  if (control_.troubles().any()) fail();
+}
+
+std::string HostsDriver::why_lost(std::size_t host) {
+  const HostLine& one = hosts_[host];
+  if (one.lost() && !one.is_there())
+    return fmt::format("{}; another host has tried it: with {}={} mpiexec does so itself", *one.lost(),
+                       kWidthVariable, hosts_.size());
+  if (one.lost()) return *one.lost();
+  LauncherLine& line = hosts_[host].line();
+  if (one.is_first()) return line.why_lost(launch_.launcher.name());
+  return fmt::format("{}, through which it is reached, is lost", line.name());
+}
+
+/// Why is told, unless it follows from what has been told.
+void HostsDriver::lose(std::size_t host) {
+  if (!has_given_up_) {
+    const char* const more = control_.code(host) ? "; the end of what its ranks have written is lost" : "";
+    if (hosts_[host].is_there())
+      output_.show(fmt::format("mpiexec: lost {}: {}{}\n", name(host), why_lost(host), more));
+    else
+      control_.add_trouble(host, why_lost(host));
+  }
+  has_lost_ = has_lost_ || !control_.code(host);
+  if (!ending_.has_begun()) control_.note_failure(kExitOutput);
+  end(host);
+  fail();
+}
+
+/// Nothing more is waited for, or not for hosts whose ranks have not ended: streams that end end these, too.
+void HostsDriver::give_up(bool all) {
+  has_given_up_ = true;
+  for (std::size_t host = 0; host < hosts_.size(); ++host)
+    if (!is_over_[host] && (all || !control_.code(host))) lose(host);
+}
+
+/// The first time: the ranks of other hosts shall end, and hosts that have not come are not waited for.
+void HostsDriver::fail() {
+  if (ending_.has_begun() || std::exchange(has_failed_, true)) return;
+  ending_.limit(has_begun_ ? kGraceOfOthers : kOtherTroubles);
+  if (has_begun_ && !is_stuck_) control_.stop_ranks();
+  for (std::size_t host = 0; !has_begun_ && host < hosts_.size(); ++host)
+    if (hosts_[host].is_there()) end(host);
+}
+
+void HostsDriver::pass_on_output() {
+  for (OutputBuffer* const buffer : output_buffers()) buffer->write();
+  // The first host that finds no room is the first next time: all get their turn.
+  const std::size_t begin = first_;
+  bool is_full = false;
+  for (std::size_t i = 0; i < hosts_.size(); ++i) {
+    const std::size_t host = (begin + i) % hosts_.size();
+    for (const auto& [channel, target] : kOutputs) {
+      Channels& channels = hosts_[host].channels();
+      const std::string_view bytes = channels.waiting(channel);
+      if (bytes.empty()) continue;
+      if (output_.is_blocked(host, target)) {
+        if (!std::exchange(is_full, true)) first_ = host;
+        continue;
+      }
+      output_.add(host, target, bytes);
+      channels.note_taken(channel, bytes.size());
+      silent_since_ = Ending::Clock::now();
+    }
+  }
+  output_.show_due();
+  note_progress();
+  look_at_output();
+}
+
+void HostsDriver::note_progress() {
+  std::size_t kept = 0;
+  for (const OutputBuffer* const buffer : output_buffers()) kept += buffer->kept();
+  if (kept == 0 || std::exchange(kept_, kept) != kept) silent_since_ = Ending::Clock::now();
+}
+
+/// A closed pipe ends the job.
+void HostsDriver::look_at_output() {
+  const WriteFailure* const failed = write_failure();
+  if (failed == nullptr || std::exchange(is_output_lost_, true)) return;
+  output_.show(fmt::format("mpiexec: cannot write its output: {}: what could not be written is lost\n",
+                           std::strerror(failed->error)));
+  if (failed->error == EPIPE) end_job(SIGPIPE);
+}
+
+void HostsDriver::look_after_gdb() {
+  const base::Status started = gdb_->poll();
+  if (started.ok()) return;
+  output_.show(fmt::format("mpiexec: {}\n", base::message_of(started.code())));
+  ending_.begin(SIGTERM, {});
+}
+
+void HostsDriver::read_signals() {
+  siginfo_t info;
+  while (signals_.next(info)) {
+    const int number = info.si_signo;
+    const bool typed = info.si_code > 0;
+    if (typed && gdb_ && gdb_->is_running() && number != SIGHUP) continue;  // gdb's
+    if (number == SIGQUIT) {
+      control_.ask();
+    } else if (EndRequests::ends_job(number)) {
+      if (requests_.take(number, typed, Ending::Clock::now()) != EndRequests::Kind::kSame) end_job(number);
+    } else {
+      control_.pass_on(number);
+    }
+    if (number != SIGTSTP) continue;
+    for (Line& line : lines_) line.launcher.pause();
+    ::raise(SIGSTOP);
+  }
+}
+
+/// `why`: a signal, SIGALRM for --timeout, or SIGPIPE if what reads the output has gone.
+void HostsDriver::end_job(int why) {
+  const bool can_be_told = !gdb_ && control_.is_complete();
+  const bool asks = can_be_told && !control_.tells_itself() && (why == SIGTERM || why == SIGALRM);
+  if (asks && !ending_.has_begun()) control_.ask_before_end();
+  ending_.begin(why, {.can_be_told = can_be_told, .are_asked = asks});
+}
+
+void HostsDriver::take_steps() {
+  const bool is_silent = Ending::Clock::now() - silent_since_ >= kSilence;
+  if (ending_.has_begun() && have_all_told() && is_silent) {
+    is_unread_ = true;
+    return give_up();
+  }
+  if (ending_.has_begun() && control_.has_answered()) ending_.note_answer();
+  switch (ending_.next()) {
+    case Ending::Step::kNothing:
+      return;
+    case Ending::Step::kTell:
+      where_ = control_.answer();
+      if (ending_.why() == SIGALRM && !control_.tells_itself()) tell_of_timeout();
+      return control_.end_ranks(ending_.why());
+    case Ending::Step::kTerminate:
+      if (ending_.why() == SIGALRM && !proxy_has_told()) tell_of_timeout();
+      return give_up(false);
+    case Ending::Step::kKill:
+      return give_up();
+  }
+}
+
+bool HostsDriver::have_all_told() const {
+  for (std::size_t host = 0; host < hosts_.size(); ++host)
+    if (!is_over_[host] && !control_.code(host)) return false;
+  return true;
+}
+
+/// Once; of a host whose proxy has not come, nothing more is known.
+void HostsDriver::tell_of_timeout() {
+  if (std::exchange(has_told_, true)) return;
+  output_.show(fmt::format("mpiexec: the job has not ended within {} s (--timeout): ending it{}{}\n",
+                           launch_.command.timeout_seconds, where_.empty() ? "" : "; where the ranks were:\n",
+                           where_));
+}
+
+int HostsDriver::report() const {
+  const Troubles& troubles = control_.troubles();
+  if (is_stuck_) return 1;  // which was said
+  if (write_failure() != nullptr && write_failure()->error == EPIPE) return 128 + SIGPIPE;
+  if (ending_.has_begun()) return report_ending();
+  if (troubles.any()) {
+    write_error(troubles.text());
+    return troubles.code();
+  }
+  if (control_.first_code() != 0) return control_.first_code();
+  if (is_output_lost_) return kExitOutput;
+  return gdb_ ? gdb_->code() : 0;
+}
+
+/// By the time it is ended from outside, ranks that handle the signal may have come to a good end.
+int HostsDriver::report_ending() const {
+  if (ending_.why() == SIGALRM) return kExitTimeout;
+  if (!has_lost_ && control_.first_code() == 0) return 0;
+  if (ending_.why() != SIGTERM || !proxy_has_told())
+    write_error(fmt::format("mpiexec: the job was ended by {}{}{}\n", diag::signal_name(ending_.why()),
+                            where_.empty() ? "" : "; where the ranks were:\n", where_));
+  return control_.first_code() != 0 ? control_.first_code() : 128 + ending_.why();
+}
+
+/// Waits for slow readers. Returns the exit code, which was `code` before.
+int HostsDriver::flush_output(int code) {
+  const std::vector<OutputBuffer*> buffers = output_buffers();
+  FlushEnd end = FlushEnd::kSilence;
+  if (!is_unread_)
+    end = flush(buffers, signals_, requests_, {.until = timeout_at_, .is_ended = ending_.has_begun()});
+  const std::size_t lost = discard(buffers);
+  if (lost > 0)
+    write_error(
+        fmt::format("mpiexec: {} bytes of output are lost: what reads it has stopped reading\n", lost));
+  look_at_output();
+  if (code != 0 || (lost == 0 && write_failure() == nullptr)) return code;
+  if (write_failure() != nullptr && write_failure()->error == EPIPE) return 128 + SIGPIPE;
+  if (end == FlushEnd::kTimeout) return kExitTimeout;
+  return lost > 0 && requests_.signal() != 0 ? 128 + requests_.signal() : kExitOutput;
+}
+
+}  // namespace
+
+base::Status run_hosts(const Launch& launch, int& code) {
+  HostsDriver driver(launch);
+  CLUMP_TRY(driver.start());
+  code = driver.finish();
+  return {};
+}
+
+}  // namespace clump::mpiexec

@@ -1,0 +1,168 @@
+#include "cluster/launcher_line.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "base/why_refused.h"
+#include "common/reach.h"
+#include "common/remote_shell.h"
+#include "diag/report.h"
+
+namespace clump::mpiexec {
+
+namespace {
+
+constexpr std::size_t kMostKept = 16 << 10;              ///< bytes of what a launcher says: the end
+constexpr std::size_t kMostShown = 600;                  ///< the same, in a report
+constexpr std::chrono::milliseconds kSoon{1000};         ///< so long may a launcher take to fail
+constexpr std::chrono::milliseconds kRestOfStream{500};  ///< what is in its pipe has come by then
+
+/// As one line.
+std::string last_lines(std::string_view text) {
+  std::string line(text.substr(text.size() - std::min(text.size(), kMostShown)));
+  line.erase(line.find_last_not_of(" \r\n") + 1);
+  line.erase(0, line.find_first_not_of(" \r\n"));
+  std::erase(line, '\r');
+  for (std::size_t end; (end = line.find('\n')) != line.npos;) line.replace(end, 1, "; ");
+  return line.empty() ? "it says nothing" : line;
+}
+
+std::string end_of(int status) {
+  if (WIFSIGNALED(status)) return fmt::format("was ended by {}", diag::signal_name(WTERMSIG(status)));
+  return fmt::format("ended with code {}", WEXITSTATUS(status));
+}
+
+}  // namespace
+
+LauncherLine::~LauncherLine() {
+  if (errors_ >= 0) ::close(errors_);
+}
+
+base::Status LauncherLine::prepare(Process& launcher) {
+  int in[2], out[2], errors[2];
+  for (int(*pipe)[2] : {&in, &out, &errors})
+    if (::pipe2(*pipe, O_CLOEXEC) != 0)
+      return base::fail(MPI_ERR_SPAWN, "cannot make a pipe: {}", base::why_refused("pipe2", errno));
+  launcher.in = in[0];
+  launcher.out = out[1];
+  launcher.err = errors[1];
+  stream_.open(out[0], in[1]);
+  stream_.expect_greeting();
+  errors_ = errors[0];
+  ::fcntl(errors_, F_SETFL, O_NONBLOCK);
+  return {};
+}
+
+void LauncherLine::add_own_to(std::vector<int>& descriptors) const {
+  descriptors.insert(descriptors.end(), {stream_.in(), stream_.out(), errors_});
+}
+
+void LauncherLine::add_to(tools::PollSet& all) const {
+  stream_.add_to(all);
+  all.add(errors_);
+}
+
+void LauncherLine::transfer(const std::function<bool(const Frame&)>& take) {
+  stream_.transfer();
+  bool has_heard = false;
+  for (Frame frame; !breaks_rules_ && stream_.receive(frame); has_heard = true) breaks_rules_ = !take(frame);
+  const auto now = Clock::now();
+  if (is_there_ && now >= next_ping_) {
+    stream_.send({number_, Channel::kControl, Frame::Kind::kPing, {}});
+    next_ping_ = now + kPingEvery;
+  }
+  stream_.flush();
+  read_words();
+  look_for_silence(has_heard);
+  if (!ended_at_ && (stream_.has_ended() || has_launcher_ended())) ended_at_ = now;
+}
+
+void LauncherLine::pause() {
+  if (!is_there_) return;
+  stream_.send({number_, Channel::kControl, Frame::Kind::kPause, {}});
+  stream_.flush();
+}
+
+/// Time in which this process did not run is not counted.
+void LauncherLine::look_for_silence(bool has_heard) {
+  const auto now = Clock::now();
+  silence_ += std::min<Clock::duration>(now - std::exchange(last_look_, now), 2 * kPingEvery);
+  if (has_heard || !is_there_) silence_ = {};
+  is_silent_ = is_silent_ || silence_ >= kPatience;
+}
+
+bool LauncherLine::take_greeting() {
+  if (is_there_ || !stream_.is_greeted() || stream_.version().empty()) return false;
+  return is_there_ = true;
+}
+
+void LauncherLine::read_words() {
+  char bytes[4096];
+  while (errors_ >= 0) {
+    const ssize_t got = ::read(errors_, bytes, sizeof bytes);
+    if (got == 0) ::close(std::exchange(errors_, -1));
+    if (got <= 0) return;
+    if (shown_ == words_.size()) words_since_ = Clock::now();
+    words_.append(bytes, static_cast<std::size_t>(got));
+    if (words_.size() <= kMostKept) continue;
+    const std::size_t lost = words_.size() - kMostKept;
+    words_.erase(0, lost);
+    shown_ -= std::min(shown_, lost);
+  }
+}
+
+std::string LauncherLine::take_words(bool all) {
+  const bool has_just_come = is_there_ && next_ping_ == Clock::time_point{};
+  const bool is_due =
+      shown_ < words_.size() && (all || has_just_come || Clock::now() - words_since_ >= kSoon);
+  if (!is_due) return {};
+  return words_.substr(std::exchange(shown_, words_.size()));
+}
+
+void LauncherLine::note_launcher_end(int status, int error) {
+  launcher_status_ = status;
+  cannot_start_ = error;
+}
+
+bool LauncherLine::is_lost() {
+  if (is_silent_ || breaks_rules_ || stream_.is_damaged()) return true;
+  if (!ended_at_) return false;
+  if (stream_.has_ended() && has_launcher_ended()) return true;
+  return Clock::now() - *ended_at_ >= (stream_.has_ended() ? kSoon : kRestOfStream);
+}
+
+std::string LauncherLine::why_lost(const std::string& launcher) const {
+  const std::string said = last_lines(words_.empty() ? stream_.noise() : words_);
+  const std::string& name = is_here_ ? "its proxy" : launcher;
+  if (cannot_start_ != 0)
+    return fmt::format("cannot start {}: {}", name, base::why_refused("fork", cannot_start_));
+  if (is_silent_)
+    return fmt::format("nothing has come from it for {} s: the host or its network is gone",
+                       kPatience.count());
+  if (breaks_rules_ || stream_.is_damaged()) return "what has come from it is no message of its proxy";
+  if (is_there_ && is_here_ && launcher_status_) return fmt::format("{} {}", name, end_of(*launcher_status_));
+  if (is_there_) {
+    std::string launcher_end =
+        launcher_status_ ? fmt::format("{} {}", name, end_of(*launcher_status_)) : name;
+    if (!words_.empty()) launcher_end += ": " + said;
+    return fmt::format("its proxy, or the connection to it, is gone ({})", launcher_end);
+  }
+  if (!launcher_status_) return fmt::format("{} has closed the connection: {}", name, said);
+  const int code = WIFEXITED(*launcher_status_) ? WEXITSTATUS(*launcher_status_) : 0;
+  if (code == 0 || is_here_) return fmt::format("{} {}: {}", name, end_of(*launcher_status_), said);
+  if (code != tools::kConnectionLost) return tools::why_not_there(said);
+  return fmt::format("{} does not reach it (exit code {}): {}{}", launcher, code, said,
+                     tools::addresses_of(name_).empty() ? "; no address is known for it" : "");
+}
+
+void LauncherLine::close() { stream_.close(); }
+
+}  // namespace clump::mpiexec
