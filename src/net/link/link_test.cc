@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <malloc.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -241,12 +242,45 @@ TEST_F(Link, LongMessagesTakeNoMemoryWhileTheyWaitToBeWritten) {
 
 TEST_F(Link, WrongTokenIsRefusedAndTold) {
   ASSERT_TRUE(server.channel->listen().ok());
+  struct {
+    link::Frame frame{.kind = link::Kind::kHello, .bytes = sizeof(link::Hello)};
+    link::Hello hello;
+  } greeting;
+  greeting.hello.token = server.name.token + 1;
+  const int asking = link::connected_socket(link::link_address(server.name, 0));
+  ASSERT_GE(asking, 0);
+  ASSERT_EQ(::send(asking, &greeting, sizeof greeting, 0), static_cast<ssize_t>(sizeof greeting));
+  std::string answer;
+  char byte = 0;
+  wait_for([&] {
+    while (::recv(asking, &byte, 1, MSG_DONTWAIT) == 1) answer += byte;
+    return answer.find("the token is not that of the job") != answer.npos;
+  });
+  ::close(asking);
+  EXPECT_TRUE(client.channel->connect(server.rank()).ok());
+}
+
+TEST_F(Link, WhereAProcessListensIsNotToForesee) {
+  ASSERT_TRUE(server.channel->listen().ok());
   PeerName wrong = server.rank();
   ++wrong.job.token;
   const base::Status refused = client.channel->connect(wrong);
   EXPECT_EQ(refused.error_class(), MPI_ERR_PORT);
-  EXPECT_NE(base::message_of(refused.code()).find("the token is not that of the job"), std::string::npos);
-  EXPECT_TRUE(client.channel->connect(server.rank()).ok());
+  EXPECT_NE(base::message_of(refused.code()).find("nobody listens"), std::string::npos);
+  std::set<std::string> names;
+  for (const JobName& job : {server.name, wrong.job, JobName{server.name.id + 1, server.name.token}})
+    for (const int process : {0, 1, 2}) names.insert(link::link_address(job, process));
+  EXPECT_EQ(names.size(), 9u);
+}
+
+TEST_F(Link, WhoHasAName) {
+  const std::string name = link::link_address({base::random_number(), 1}, 0);
+  const int bound = link::bound_socket(name, SOCK_STREAM);
+  ASSERT_GE(bound, 0);
+  EXPECT_NE(link::holder_of(name), "") << "it does not listen";
+  ASSERT_EQ(::listen(bound, 1), 0);
+  EXPECT_EQ(link::holder_of(name), "") << "this user";
+  ::close(bound);
 }
 
 TEST_F(Link, OtherChecksAreRefused) {

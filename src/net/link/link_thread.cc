@@ -60,9 +60,12 @@ base::Status LinkChannel::listen() {
   listener_ = bound_socket(address_, SOCK_STREAM);
   epoll_event coming{.events = EPOLLIN, .data = {.ptr = &listener_}};
   if (listener_ < 0 || ::listen(listener_, SOMAXCONN) != 0 ||
-      ::epoll_ctl(events_, EPOLL_CTL_ADD, listener_, &coming) != 0)
+      ::epoll_ctl(events_, EPOLL_CTL_ADD, listener_, &coming) != 0) {
+    const std::string holder = errno == EADDRINUSE ? holder_of(address_) : std::string();
     return base::fail(MPI_ERR_OTHER, "other jobs cannot connect: {}",
-                      base::why_refused("bind, listen", errno));
+                      holder.empty() ? base::why_refused("bind, listen", errno)
+                                     : holder + " has taken the name of this process's socket");
+  }
   listens_ = true;
   return {};
 }
@@ -127,14 +130,23 @@ void LinkChannel::watch(Connection& connection, bool writing) {
   ::epoll_ctl(events_, EPOLL_CTL_MOD, connection.socket(), &wanted);
 }
 
+/// Why no connection has been made to the process with this address. `error`: errno of connected_socket().
+static std::string why_no_connection(const std::string& address, int error) {
+  if (error == ECONNREFUSED) return "nobody listens there: the job has ended, or has closed its ports";
+  const std::string holder = error == EACCES ? holder_of(address) : std::string();
+  if (holder.empty()) return base::why_refused("connect", error);
+  return holder + " listens there: the job has ended, or has closed its ports";
+}
+
 /// The caller has the peer's lock. The peer is kOpen afterwards, or kConnecting, and the thread tries again.
 /// False: `why` says why not.
 bool LinkChannel::begin_connecting(Peer& peer, std::string& why) {
-  const int socket = connected_socket(link_address(peer.job, peer.process));
+  const std::string address = link_address(peer.job, peer.process);
+  const int socket = connected_socket(address);
   if (socket < 0) {
+    peer.is_anothers = errno == EACCES;
     if (peer.fails_at_once && errno != EAGAIN) {
-      why = errno == ECONNREFUSED ? "nobody listens there: the job has ended, or has closed its ports"
-                                  : base::why_refused("connect", errno);
+      why = why_no_connection(address, errno);
       return false;
     }
     if (peer.state == Peer::State::kConnecting) return true;
@@ -218,7 +230,8 @@ void LinkChannel::retry_all() {
       }
       if (!is_over && peer->state == Peer::State::kConnecting && Clock::now() > peer->give_up) {
         is_over = true;
-        why = "it does not listen";
+        why = peer->is_anothers ? why_no_connection(link_address(peer->job, peer->process), EACCES)
+                                : "it does not listen";
       }
       if (!is_over && peer->state == Peer::State::kConnecting) {
         const std::lock_guard of_list(retry_mutex_);
@@ -241,9 +254,12 @@ base::Status LinkChannel::publish(std::string_view name, std::string_view value)
   const int socket = found->open(name, value);
   epoll_event coming{.events = EPOLLIN, .data = {.ptr = static_cast<Watched*>(&*found)}};
   if (socket >= 0 && ::epoll_ctl(events_, EPOLL_CTL_ADD, socket, &coming) == 0) return {};
-  const std::string why = errno == EADDRINUSE
-                              ? "another job on this machine has published it: take another name"
-                              : base::why_refused("socket, bind, listen", errno);
+  std::string why = base::why_refused("socket, bind, listen", errno);
+  if (errno == EADDRINUSE) {
+    const std::string holder = holder_of_public_name(name);
+    why = holder.empty() ? "another job on this machine has published it: take another name"
+                         : holder + " has taken it on this machine: take another name";
+  }
   found->close();
   return base::fail(MPI_ERR_SERVICE, "{}", why);
 }

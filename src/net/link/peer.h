@@ -69,6 +69,7 @@ class Peer : public std::enable_shared_from_this<Peer> {
   std::size_t held = 0;      ///< memory of the backlog
   bool is_welcome = false;   ///< it has let this process in, or has come by itself
   bool fails_at_once = false;  ///< if no process listens there
+  bool is_anothers = false;  ///< another user listens where it should
   bool is_here = false;      ///< it has said kHere, and not kBye since
   bool we_are_here = false;  ///< the same of this process
   int held_places = 0;       ///< of its ranks

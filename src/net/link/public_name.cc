@@ -15,7 +15,8 @@ namespace clump::net::link {
 
 namespace {
 
-/// A name of any length, in what a socket's name has room for (FNV-1a). Whether it is the right one says the answer.
+/// A name of any length, in what a socket's name has room for (FNV-1a). Whether it is the right one says the
+/// answer.
 std::string address_of(std::string_view name) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char letter : name) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3;
@@ -81,18 +82,22 @@ void PublicName::is_ready(std::uint32_t) {
   while (socket_ >= 0) {
     const int asking = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (asking < 0) return;
-    if (is_of_own_user(asking)) (void)!::send(asking, answer_.data(), answer_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (is_of_own_user(asking))
+      (void)!::send(asking, answer_.data(), answer_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     ::close(asking);
   }
 }
 
-std::string find_public_name(std::string_view name) {
+std::string find_public_name(std::string_view name, std::string& holder) {
   const int socket = connected_socket(address_of(name));
+  holder = socket < 0 && errno == EACCES ? holder_of_public_name(name) : std::string();
   if (socket < 0) return {};
   const std::string answer = read_all(socket);
   ::close(socket);
   const std::string head = answer_of(name, {});
   return answer.starts_with(head) ? answer.substr(head.size()) : std::string();
 }
+
+std::string holder_of_public_name(std::string_view name) { return holder_of(address_of(name)); }
 
 }  // namespace clump::net::link

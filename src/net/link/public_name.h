@@ -1,6 +1,7 @@
-// Names that all jobs of one user on this machine know (MPI_Publish_name). Each name is a socket in the abstract
-// namespace. The process that has published it listens there, and sends the value to each process of the same user
-// that connects. No server has to be started, a name can be taken once, and it ends with its process.
+// Names that all jobs of one user on this machine know (MPI_Publish_name). Each name is a socket in the
+// abstract namespace. The process that has published it listens there, and sends the value to each process of
+// the same user that connects. No server has to be started, a name can be taken once, and it ends with its
+// process.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +38,10 @@ class PublicName final : public Watched {
   std::string name_, answer_;
 };
 
-/// The value of a name that any job of this user has published. Empty: none has. May sleep.
-std::string find_public_name(std::string_view name);
+/// The value of a name that any job of this user has published. Empty: none has; `holder`: another user who
+/// has taken the name, in words (holder_of()), or nothing. May sleep.
+std::string find_public_name(std::string_view name, std::string& holder);
+/// Of a name that open() has found taken (EADDRINUSE): holder_of().
+std::string holder_of_public_name(std::string_view name);
 
 }  // namespace clump::net::link

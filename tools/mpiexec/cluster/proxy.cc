@@ -11,6 +11,7 @@
 #include "cluster/proxy_relay.h"
 #include "cluster/start_message.h"
 #include "command/options.h"
+#include "common/output.h"
 #include "common/poll_set.h"
 #include "hang/control_messages.h"
 #include "job/run.h"
@@ -63,7 +64,7 @@ int run_part(ProxyRelay& relay) {
   };
   if (const base::Status prepared = prepare(relay, link, command, plan, exit_code); !prepared.ok())
     return tell(ControlReply::Kind::kTrouble, exit_code, base::message_of(prepared.code()));
-  if (command.map) fmt::print(stderr, "{}", map_text(plan));
+  if (command.map) tools::print_error("{}", map_text(plan));
   if (plan.job.apps.front().program.empty())
     return tell(ControlReply::Kind::kEnded, 0, {});  // it was for the map
   Records records;
@@ -79,7 +80,7 @@ int run_proxy(const std::vector<std::string>& words) {
   std::uint32_t host = 0;
   if (std::from_chars(number.data(), number.data() + number.size(), host).ec != std::errc{} ||
       ::isatty(STDIN_FILENO) != 0) {
-    fmt::print(stderr, "mpiexec: {} is how mpiexec starts itself on other hosts: it is not for users\n",
+    tools::print_error("mpiexec: {} is how mpiexec starts itself on other hosts: it is not for users\n",
                kProxy);
     return kExitUsage;
   }
@@ -88,7 +89,7 @@ int run_proxy(const std::vector<std::string>& words) {
   for (const int one : kOfTheJob) ::signal(one, SIG_DFL);
   ProxyRelay relay(host);
   if (const base::Status started = relay.start(); !started.ok()) {
-    fmt::print(stderr, "mpiexec: {}\n", base::message_of(started.code()));
+    tools::print_error("mpiexec: {}\n", base::message_of(started.code()));
     return kExitCannotRun;
   }
   const int code = run_part(relay);
