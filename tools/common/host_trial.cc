@@ -15,7 +15,6 @@
 
 #include "common/output.h"
 #include "common/reach.h"
-#include "common/remote_shell.h"
 #include "common/ways.h"
 
 namespace clump::tools {
@@ -125,7 +124,7 @@ void try_others(Findings& findings) {
 
 }  // namespace
 
-std::string command_of(const Trial& trial) {
+std::vector<std::string> words_of(const Trial& trial) {
   std::vector<std::string> words{kTryHost, CLUMP_VERSION};
   if (trial.port != 0 && !trial.addresses.empty()) {
     words.push_back(fmt::format("port={}", trial.port));
@@ -134,7 +133,7 @@ std::string command_of(const Trial& trial) {
   }
   if (!trial.folder.empty()) words.push_back("folder=" + trial.folder);
   if (trial.tries_others) words.emplace_back("others");
-  return mpiexec_there(words);
+  return words;
 }
 
 bool parse(std::string_view line, TrialLine& found) {
