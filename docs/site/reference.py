@@ -29,6 +29,11 @@ VARIABLES = {
     "CLUMP_MALLOC": ("`libc`, `mimalloc`, a name, a file", "the allocator of the ranks, where `--malloc` does not say it"),
     "CLUMP_COLL_RULES": ("a file, `none`", "rules by which collectives choose their algorithm, where `--coll-rules` does not say it"),
     "CLUMP_COLL_TABLE": ("rules, with `;` between", "the same for ranks that `mpiexec` has not started (`srun`, or one rank alone)"),
+    "CLUMP_LAUNCHER": ("`ssh`, `rsh`, `fork`, `slurm`, `sge`, `lsf`", "what starts processes on other hosts, where `--launcher` does not say it"),
+    "CLUMP_LAUNCHER_EXEC": ("a program, with words if need be", "the launcher's program, where `--launcher-exec` does not say it"),
+    "CLUMP_RMK": ("`slurm`, `pbs`, `sge`, `lsf`", "whose list of hosts is taken, where `--rmk` does not say it and no hosts are named"),
+    "CLUMP_HOST_FILE": ("a file", "hosts, one a line, where neither an option nor `--rmk` names any"),
+    "CLUMP_IFACE": ("a name", "the network interface at which ranks of other hosts are reached, where `--iface` does not say it"),
     "CLUMP_TREE_WIDTH": ("a number (32)", "of hosts that `mpiexec`, or a proxy, starts itself; proxies start the rest"),
     "CLUMP_CONNECT_TIMEOUT": ("seconds", "how long to try to connect to another host over sockets, and to wait for acknowledgements of what was sent "
                               "to it, until the job ends with an error; 8 by default"),
@@ -186,8 +191,8 @@ def variables_page(build: Path) -> str:
     if unknown:
         sys.exit("reference.py: not in a table of docs/site/reference.py: " + ", ".join(f"{name} ({file})" for name, file in unknown.items()))
     lines = ["# Environment variables", "", NOTE,
-             "An option of `mpiexec` counts more than a variable. Variables of other MPI libraries are not read; [moving from another library]"
-             "(../moving.md#environment-variables) says what takes their place.",
+             "An option of `mpiexec` counts more than a variable. Of variables of other MPI libraries only those are read that say how hosts are reached "
+             "(`HYDRA_LAUNCHER`, ...); [moving from another library](../moving.md#environment-variables) lists them, and says what takes the place of others.",
              "", "## What Clump reads", "", "| variable | values | meaning |", "|---|---|---|"]
     lines += [f"| {code(name)} | {values} | {meaning} |" for name, (values, meaning) in VARIABLES.items()]
     lines += ["", "## Control variables",

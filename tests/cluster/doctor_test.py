@@ -45,7 +45,7 @@ class Doctor(cluster.Case):
         self.assertEqual(table["h0"], self.row(**self.HERE))
         self.assertEqual(table["h1"], self.row(ssh="FAILS", Clump="-", **self.UNKNOWN))
         self.assertEqual(table["h2"], self.row())
-        self.assertEqual(problems[0], "h1: agent does not reach it: ssh: connect to host h1 port 22: Connection refused")
+        self.assertEqual(problems[0], "h1: agent does not reach it (exit code 255): ssh: connect to host h1 port 22: Connection refused")
         self.assertRegex(problems[1], "^h7: .*; no address is known for it$")
         self.assertEqual(len(problems), 2)
 

@@ -1,9 +1,11 @@
-"""Jobs that Slurm starts: a Slurm of two hosts (hosts.sh) with daemons of its own, and `srun --mpi=pmix`. Skipped where there is no Slurm."""
+"""Jobs in a Slurm of three hosts (hosts.sh) with daemons of its own: those that `srun --mpi=pmix` starts, and those that mpiexec starts by `srun`.
+Skipped where there is no Slurm."""
 
 import os
 import pathlib
 import secrets
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -12,10 +14,11 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "launcher"))
 import tool  # noqa: E402
+from cluster import name_of, processes, send, words_of  # noqa: E402
 
 HOSTS = pathlib.Path(__file__).resolve().parent / "hosts.sh"
 CLUSTER = os.environ["CLUMP_CLUSTER"]
-NODES = ("h0", "h1")
+NODES = ("h0", "h1", "h2")
 os.environ["PATH"] += ":/usr/sbin"
 NEEDED = ("slurmctld", "slurmd", "srun", "munged")
 
@@ -32,12 +35,12 @@ SlurmctldPidFile={folder}/slurmctld.pid
 SlurmdPidFile={folder}/slurmd.%n.pid
 TmpFS={folder}/tmp.%n
 ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
+TaskPlugin=task/affinity
 ReturnToService=2
 SelectType=select/linear
 SwitchType=switch/none
-NodeName=h0,h1 CPUs={cpus} State=UNKNOWN
-PartitionName=all Nodes=h0,h1 Default=YES State=UP MaxTime=INFINITE
+NodeName=h0,h1,h2 CPUs={cpus} State=UNKNOWN
+PartitionName=all Nodes=h0,h1,h2 Default=YES State=UP MaxTime=INFINITE
 """
 
 
@@ -90,8 +93,8 @@ class Slurm(tool.Case):
         return [str(HOSTS), "run", CLUSTER, host, "env", f"SLURM_CONF={cls.configuration}", *map(str, words)]
 
     @classmethod
-    def command(cls, *words: object) -> subprocess.CompletedProcess:
-        return subprocess.run(cls.on("h0", *words), capture_output=True, text=True, timeout=tool.HANGS)
+    def command(cls, *words: object, **options) -> subprocess.CompletedProcess:
+        return subprocess.run(cls.on("h0", *words), capture_output=True, text=True, timeout=tool.HANGS, **options)
 
     def srun(self, ranks: int, *words: object) -> subprocess.CompletedProcess:
         return self.command("srun", "--mpi=pmix", "-N2", f"-n{ranks}", "--overcommit", *words)
@@ -132,6 +135,85 @@ class Slurm(tool.Case):
         job = self.srun(4, tool.program("fail"), "mpi-abort", 2)
         self.assertNotEqual(job.returncode, 0)
         self.assertIn("rank 2", job.stderr)
+
+    # mpiexec on h0, which starts a step on each other host:
+    def words(self, hosts: int, *words: object) -> list:
+        return ["salloc", "--quiet", f"--nodelist={','.join(NODES[:hosts])}", "--ntasks-per-node=1", tool.BIN / "mpiexec", "-rmk", "slurm", *words]
+
+    def mpiexec(self, *words: object, hosts: int = 2, **options) -> subprocess.CompletedProcess:
+        return self.command(*self.words(hosts, *words), **options)
+
+    def start_job(self, *words: object) -> subprocess.Popen:
+        job = subprocess.Popen(self.on("h0", *self.words(2, *words, tool.program("busy"))), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(job.kill)
+        self.assertEqual(job.stdout.readline(), "busy\n")
+        return job
+
+    def of_jobs(self, host: str) -> list:
+        """Processes of mpiexec, of proxies, and of what they have started."""
+        return [pid for pid in processes(host) if name_of(pid) in ("mpiexec", "clump-supervise", "srun") or "launcher_busy" in " ".join(words_of(pid))]
+
+    def assert_nothing_left(self) -> None:
+        end = time.monotonic() + tool.HANGS
+        while any(self.of_jobs(host) for host in NODES) and time.monotonic() < end:
+            time.sleep(0.05)
+        self.assertEqual([words_of(pid) for host in NODES for pid in self.of_jobs(host)], [])
+
+    def test_hosts(self):
+        job = self.mpiexec("-n", 2, "--tag-output", "hostname")
+        self.assertEqual((job.returncode, job.stderr, sorted(job.stdout.splitlines())), (0, "", ["[0] h0", "[1] h1"]), job)
+        job = self.mpiexec("-n", 3, "--tag-output", "hostname", hosts=3, env={**os.environ, "CLUMP_TREE_WIDTH": "1"})
+        self.assertEqual((job.returncode, job.stderr, sorted(job.stdout.splitlines())), (0, "", ["[0] h0", "[1] h1", "[2] h2"]), job)
+
+    def test_messages(self):
+        job = self.mpiexec("-n", 4, tool.BIN / "mpi_collectives_reductions")
+        self.assertEqual((job.returncode, job.stderr), (0, ""), job)
+
+    def test_bytes_both_ways(self):
+        data = "".join(f"{number}\n" for number in range(300_000)) + "no end of a line \x00\x01\x7f"
+        job = self.mpiexec("-n", 2, "--stdin", 1, "sh", "-c", '[ "$PMI_RANK" = 0 ] || { cat; echo end >&2; }', input=data)
+        self.assertEqual((job.returncode, job.stderr, job.stdout), (0, "end\n", data))
+
+    def test_nothing_is_kept_back(self):
+        """A line comes when it is written, and not when a buffer is full."""
+        words = self.words(2, "-n", 2, "--stdin", 1, "sh", "-c", '[ "$PMI_RANK" = 0 ] || while read word; do echo "$word"; done')
+        job = subprocess.Popen(self.on("h0", *words), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(job.kill)
+        for word in "one", "two":
+            job.stdin.write(f"{word}\n")
+            job.stdin.flush()
+            self.assertEqual(job.stdout.readline(), f"{word}\n")
+        job.stdin.close()
+        self.assertEqual((job.wait(tool.HANGS), job.stdout.read()), (0, ""))
+
+    def test_codes(self):
+        job = self.mpiexec("-n", 2, "sh", "-c", 'exit $((PMI_RANK * 7))')
+        self.assertEqual(job.returncode, 7, job)
+        self.assertNotIn("srun", job.stderr)
+        job = self.mpiexec("-n", 2, "/no/program")
+        self.assertEqual((job.returncode, job.stdout), (127, ""), job)
+        self.assertNotIn("srun", job.stderr)
+        job = self.mpiexec("--host", "h0,h1,h2", "-n", 3, "hostname")
+        self.assertEqual((job.returncode, job.stdout), (126, ""), job)
+        self.assertRegex(job.stderr, r"^mpiexec: h2: srun does not reach it \(exit code 1\): srun: error: .*\n$")
+
+    def test_a_signal_ends_it(self):
+        job = self.start_job("-n", 2)
+        send([pid for pid in processes("h0") if name_of(pid) == "mpiexec" and "-rmk" in words_of(pid)], signal.SIGTERM)
+        _, errors = tool.end_of(job)
+        self.assertIn("the job was ended by SIGTERM", errors)
+        self.assert_nothing_left()
+
+    def test_kills(self):
+        for host, is_it, says in (("h0", lambda pid: name_of(pid) == "srun", "lost h1: its proxy, or the connection to it, is gone (srun"),
+                                  ("h1", lambda pid: words_of(pid)[1:2] == ["--proxy"], "lost h1: its proxy, or the connection to it, is gone"),
+                                  ("h0", lambda pid: name_of(pid) == "mpiexec" and "-rmk" in words_of(pid), "")):
+            with self.subTest(host=host, says=says):
+                job = self.start_job("-n", 2)
+                send([pid for pid in processes(host) if is_it(pid)], signal.SIGKILL)
+                _, errors = tool.end_of(job)
+                self.assertIn(says, errors)
+                self.assert_nothing_left()
 
 
 if __name__ == "__main__":

@@ -82,6 +82,28 @@ class Options(tool.Case):
         result = tool.run("--host", "elsewhere", "true", env={"PATH": "/usr/bin:/bin", "PRTE_MCA_plm_ssh_agent": "/nonexistent"})
         self.assert_says(result, 126, "other hosts are reached by '/nonexistent'")
 
+    def test_variables_of_other_launchers_do_no_harm(self):
+        """To a job of one host: nothing that they name is looked for, and no other process is started."""
+        stale = {"HYDRA_LAUNCHER": "no such", "HYDRA_BOOTSTRAP": "slurm", "HYDRA_LAUNCHER_EXEC": "/no/ssh", "HYDRA_BOOTSTRAP_EXEC": "/no/ssh", "HYDRA_RMK": "slurm",
+                 "HYDRA_IFACE": "none0", "PRTE_MCA_plm_ssh_agent": "/no/ssh", "OMPI_MCA_plm_rsh_agent": "/no/ssh", "PBS_NODEFILE": "/no/file",
+                 "CLUMP_LAUNCHER": "slurm", "CLUMP_LAUNCHER_EXEC": "/no/ssh", "CLUMP_IFACE": "none0", "CLUMP_RMK": "pbs"}
+        for words in (), ("--host", "localhost"):
+            result = tool.run(*words, "-n", "2", tool.program("show"), env=stale)
+            self.assertEqual((result.code, len(result.out.splitlines()), result.err), (0, 2, ""), result)
+        with tempfile.TemporaryDirectory() as folder:
+            empty = pathlib.Path(folder, "hosts")
+            empty.write_text("# none\n")
+            for name, why in (("/no/file", "/no/file: No such file or directory"), (empty, f"{empty}: no host is named in it")):
+                result = tool.run("-n", "2", tool.program("show"), env={"HYDRA_HOST_FILE": str(name)})
+                self.assertEqual((result.code, result.err), (0, f"mpiexec: HYDRA_HOST_FILE is ignored: HYDRA_HOST_FILE {why}\n"), result)
+
+    def test_options_of_launchers(self):
+        names = "ssh, rsh, fork, slurm, sge, lsf, pbs, manual"
+        self.assert_says(tool.run("-launcher", "sh", "true"), 2, f"-launcher sh: there is no such launcher; there are {names}")
+        self.assert_says(tool.run("-rmk=cobalt", "true"), 2, "-rmk cobalt: there is no such batch system; there are slurm, pbs, sge, lsf")
+        result = tool.run("-launcher", "fork", "-bootstrap-exec", "/no/ssh", "-iface", "none0", "--prefix", "/no", "--host", "localhost", "true")
+        self.assertEqual((result.code, result.err), (0, ""))
+
     def test_a_proxy_that_nobody_has_started(self):
         for said, why in (b"", b""), (b"no message at all\n" * 10, b"mpiexec --proxy 3: what mpiexec has sent is no message\n"):
             done = subprocess.run([tool.TOOLS / "mpiexec", "--proxy", "3"], input=said, capture_output=True, timeout=tool.HANGS)

@@ -11,16 +11,15 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <filesystem>
 #include <map>
 #include <sstream>
 #include <utility>
 
 #include "commands.h"
 #include "common/host_trial.h"
+#include "common/launchers.h"
 #include "common/places.h"
 #include "common/reach.h"
-#include "common/remote_shell.h"
 #include "common/ways.h"
 #include "mpiexec/command/host_names.h"
 #include "mpiexec/command/hosts.h"
@@ -45,7 +44,7 @@ class Patient {
  public:
   explicit Patient(mpiexec::Host host) : host_(std::move(host)) {}
 
-  void start(std::vector<std::string> shell, const std::string& command);
+  void start(const Launcher& launcher, const Trial& trial);
   /// Poll for this; -1: nothing more will come.
   int descriptor() const { return output_; }
   void read();
@@ -85,10 +84,12 @@ class Patient {
   std::vector<std::string> problems_;
 };
 
-void Patient::start(std::vector<std::string> shell, const std::string& command) {
-  if (host_.is_here) shell = {"/bin/sh", "-c"};
-  if (!host_.is_here) shell.push_back(host_.name);
-  shell.push_back(command);
+void Patient::start(const Launcher& launcher, const Trial& trial) {
+  std::vector<std::string> command = words_of(trial);
+  if (host_.is_here)
+    command.insert(command.begin(), own_program("mpiexec"));
+  else
+    command = launcher.command(host_.name, command);
   int in[2], out[2];
   if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0) return;
   child_ = ::fork();
@@ -98,7 +99,7 @@ void Patient::start(std::vector<std::string> shell, const std::string& command) 
     ::dup2(out[1], STDOUT_FILENO);
     ::dup2(out[1], STDERR_FILENO);
     std::vector<char*> arguments;
-    for (std::string& word : shell) arguments.push_back(word.data());
+    for (std::string& word : command) arguments.push_back(word.data());
     arguments.push_back(nullptr);
     ::execv(arguments.front(), arguments.data());
     ::_exit(127);
@@ -186,13 +187,10 @@ void Patient::finish(const std::string& shell, bool is_late) {
         kShell, false,
         fmt::format("{} has not come back within {} s: {}; is there a firewall, or a question that ssh asks?",
                     shell, kFirstPatience.count(), quoted));
-  } else if (code == kConnectionLost) {
-    note(kShell, false,
-         fmt::format("{} does not reach it: {}{}", shell, quoted,
-                     addresses_of(host_.name).empty() ? "; no address is known for it" : ""));
   } else {
-    if (!host_.is_here) cells_[kShell] = true;
-    note(kClump, false, why_not_there(quoted));
+    const StartFailure failure = why_not_started(shell, host_.name, code, quoted);
+    if (failure.is_reached && !host_.is_here) cells_[kShell] = true;
+    note(failure.is_reached ? kClump : kShell, false, failure.why);
   }
 }
 
@@ -259,7 +257,7 @@ int print(const std::vector<Patient>& all) {
 
 int show_health_of_hosts(const std::string& list) {
   std::vector<mpiexec::Host> hosts;
-  std::vector<std::string> shell;
+  Launcher launcher;
   const auto fail = [](const base::Status& status, int code) {
     fmt::print(stderr, "clump: {}\n", base::message_of(status.code()));
     return code;
@@ -267,7 +265,7 @@ int show_health_of_hosts(const std::string& list) {
   if (const base::Status parsed = mpiexec::parse_hosts("--host", list, hosts); !parsed.ok())
     return fail(parsed, 2);
   mpiexec::merge_names(hosts);
-  if (const base::Status found = find_remote_shell(remote_shell(), shell); !found.ok()) return fail(found, 1);
+  if (const base::Status found = launcher.find(with_variables({})); !found.ok()) return fail(found, 1);
   ::signal(SIGPIPE, SIG_IGN);
 
   Trial trial{.addresses = mpiexec::own_addresses_towards(hosts),
@@ -281,15 +279,14 @@ int show_health_of_hosts(const std::string& list) {
   for (Patient& one : all) {
     Trial its = trial;
     if (one.host().is_here) its.addresses.clear();
-    one.start(shell, command_of(its));
+    one.start(launcher, its);
   }
   read_until(all, kFirstPatience, [](const Patient& one) { return one.has_listened(); });
   try_ways(all);
   read_until(all, kPatience, [](const Patient& one) { return one.has_tried(); });
   for (Patient& one : all) one.release();
   const bool is_late = !read_until(all, kLastPatience, [](const Patient& one) { return one.has_ended(); });
-  const std::string name = std::filesystem::path(shell.front()).filename();
-  for (Patient& one : all) one.finish(name, is_late);
+  for (Patient& one : all) one.finish(launcher.name(), is_late);
   for (const int listener : listeners) ::close(listener);
   return print(all);
 }

@@ -14,7 +14,6 @@
 #include <thread>
 
 #include "common/reach.h"
-#include "common/remote_shell.h"
 #include "common/ways.h"
 
 namespace clump::tools {
@@ -124,7 +123,7 @@ void try_others(Findings& findings) {
 
 }  // namespace
 
-std::string command_of(const Trial& trial) {
+std::vector<std::string> words_of(const Trial& trial) {
   std::vector<std::string> words{kTryHost, CLUMP_VERSION};
   if (trial.port != 0 && !trial.addresses.empty()) {
     words.push_back(fmt::format("port={}", trial.port));
@@ -133,7 +132,7 @@ std::string command_of(const Trial& trial) {
   }
   if (!trial.folder.empty()) words.push_back("folder=" + trial.folder);
   if (trial.tries_others) words.emplace_back("others");
-  return mpiexec_there(words);
+  return words;
 }
 
 bool parse(std::string_view line, TrialLine& found) {

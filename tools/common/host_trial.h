@@ -1,5 +1,5 @@
-// Whether a host can take part in a job, for clump doctor --host, which runs the trial by a command for the
-// host's shell, and reads lines "clump-trial WHAT ok|bad TEXT".
+// Whether a host can take part in a job, for clump doctor --host, which starts the trial by the
+// launcher of jobs, and reads lines "clump-trial WHAT ok|bad TEXT".
 #pragma once
 
 #include <string>
@@ -26,8 +26,8 @@ struct Trial {
   bool tries_others = false;
 };
 
-/// For the shell of a host.
-std::string command_of(const Trial& trial);
+/// Of mpiexec's command line on that host.
+std::vector<std::string> words_of(const Trial& trial);
 
 struct TrialLine {
   std::string what;  ///< "version", "back", "folder", "listens", "reaches"

@@ -78,12 +78,12 @@ std::vector<std::string> addresses_of(const std::string& name) {
   return all;
 }
 
-std::vector<std::string> own_addresses() {
+std::vector<std::string> own_addresses(const std::string& interface) {
   std::vector<std::string> own;
   ifaddrs* all = nullptr;
   if (::getifaddrs(&all) != 0) return own;
   for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next) {
-    if (one->ifa_addr == nullptr) continue;
+    if (one->ifa_addr == nullptr || (!interface.empty() && interface != one->ifa_name)) continue;
     const bool is_4 = one->ifa_addr->sa_family == AF_INET;
     if (!is_4 && one->ifa_addr->sa_family != AF_INET6) continue;
     std::string text = numeric(one->ifa_addr, is_4 ? sizeof(sockaddr_in) : sizeof(sockaddr_in6));

@@ -11,8 +11,9 @@ namespace clump::tools {
 /// none.
 std::vector<std::string> addresses_of(const std::string& name);
 
-/// The numeric addresses of this host that mean it on other hosts, too.
-std::vector<std::string> own_addresses();
+/// The numeric addresses of this host that mean it on other hosts, too; only those of an interface, if one is
+/// named.
+std::vector<std::string> own_addresses(const std::string& interface = {});
 
 /// Whether a numeric address leads to the host that uses it, whichever that is.
 bool is_loopback(const std::string& address);

@@ -6,13 +6,16 @@
 #include <algorithm>
 #include <utility>
 
+#include "cluster/launcher.h"
 #include "pmi/wire.h"
 
 namespace clump::mpiexec {
 
 std::string encode(const HostList& hosts) {
   pmi::Writer out;
-  out.text(hosts.shell);
+  out.text(hosts.launcher.name.value);
+  out.text(hosts.launcher.program.value);
+  out.text(hosts.launcher.prefix);
   out.number(hosts.width);
   out.number(static_cast<std::uint32_t>(hosts.all.size()));
   for (const HostName& host : hosts.all) {
@@ -24,7 +27,9 @@ std::string encode(const HostList& hosts) {
 
 bool decode(std::string_view bytes, HostList& hosts) {
   pmi::Reader in(bytes);
-  hosts.shell = in.text();
+  hosts.launcher.name = {"--launcher", in.text()};
+  hosts.launcher.program = {"--launcher-exec", in.text()};
+  hosts.launcher.prefix = in.text();
   hosts.width = in.number<std::int32_t>();
   hosts.all.clear();
   for (auto left = in.number<std::uint32_t>(); left > 0 && in.ok(); --left) {
@@ -40,7 +45,7 @@ std::vector<HostList> branches_of(const HostList& hosts) {
   for (std::size_t i = 0; i < count; ++i) {
     const auto from = static_cast<std::ptrdiff_t>(hosts.all.size() * i / count);
     const auto to = static_cast<std::ptrdiff_t>(hosts.all.size() * (i + 1) / count);
-    branches.push_back({hosts.shell, hosts.width, {hosts.all.begin() + from, hosts.all.begin() + to}});
+    branches.push_back({hosts.launcher, hosts.width, {hosts.all.begin() + from, hosts.all.begin() + to}});
   }
   return branches;
 }
@@ -53,13 +58,13 @@ base::Status Branches::launch(std::string_view message, const std::vector<int>& 
   HostList hosts;
   if (!branches_.empty() || !decode(message, hosts) || hosts.all.empty())
     return base::fail(MPI_ERR_SPAWN, "mpiexec has sent a list of hosts that is none");
-  CLUMP_TRY(launcher_.find(hosts.shell));
+  CLUMP_TRY(launcher_.find(hosts.launcher));
   std::vector<Process> launchers;
   for (HostList& below : branches_of(hosts)) {
     Branch& branch = branches_.emplace_back(below.all.front());
     branch.below = std::move(below);
     CLUMP_TRY(branch.line.prepare(
-        launchers.emplace_back(launcher_.of_host(branch.line.name(), branch.line.number()))));
+        launchers.emplace_back(launcher_process(launcher_, branch.line.name(), branch.line.number()))));
   }
   launchers.front().of_mpiexec = own;
   for (const Branch& branch : branches_) branch.line.add_own_to(launchers.front().of_mpiexec);

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/status.h"
-#include "cluster/launcher.h"
 #include "cluster/launcher_line.h"
+#include "common/launchers.h"
 #include "common/poll_set.h"
 #include "job/supervisor.h"
 
@@ -26,7 +26,7 @@ struct HostName {
 
 /// Some of a job's hosts: how they are reached, and how many a process starts itself.
 struct HostList {
-  std::string shell;  ///< as tools::find_remote_shell() takes it
+  tools::LauncherChoice launcher;
   std::int32_t width = 0;
   std::vector<HostName> all;
 };
@@ -71,7 +71,7 @@ class Branches {
   bool read_events();
   void lose(Branch& branch, FrameStream& mpiexec);
 
-  Launcher launcher_;
+  tools::Launcher launcher_;
   Supervisor supervisor_;
   std::deque<Branch> branches_;
 };

@@ -9,7 +9,7 @@ namespace clump::mpiexec {
 namespace {
 
 HostList hosts(std::uint32_t number, int width) {
-  HostList all{"ssh : rsh", width, {}};
+  HostList all{{.name = {}, .program = {"", "ssh : rsh"}}, width, {}};
   for (std::uint32_t host = 0; host < number; ++host) all.all.push_back({host, "h" + std::to_string(host)});
   return all;
 }
@@ -30,7 +30,7 @@ TEST(Branches, HaveAllHostsOnceAndNearlyEquallyMany) {
       std::uint32_t next = 0;
       std::size_t least = number, most = 0;
       for (const HostList& branch : branches_of(hosts(number, width))) {
-        EXPECT_EQ(branch.shell, "ssh : rsh");
+        EXPECT_EQ(branch.launcher.program.value, "ssh : rsh");
         EXPECT_EQ(branch.width, width);
         for (const HostName& host : branch.all) EXPECT_EQ(host.number, next++);
         least = std::min(least, branch.all.size());
@@ -46,7 +46,7 @@ TEST(Branches, HaveAllHostsOnceAndNearlyEquallyMany) {
 TEST(Branches, TravelAsAMessage) {
   HostList there;
   ASSERT_TRUE(decode(encode(hosts(5, 2)), there));
-  EXPECT_EQ(there.shell, "ssh : rsh");
+  EXPECT_EQ(there.launcher.program.value, "ssh : rsh");
   EXPECT_EQ(there.width, 2);
   ASSERT_EQ(there.all.size(), 5U);
   EXPECT_EQ(there.all.back().name, "h4");

@@ -6,10 +6,9 @@
 #include <cstring>
 
 #include "cluster/hosts_driver.h"
-#include "cluster/launcher.h"
 #include "cluster/places_here.h"
+#include "common/launchers.h"
 #include "common/limits.h"
-#include "common/remote_shell.h"
 
 namespace clump::mpiexec {
 
@@ -35,6 +34,8 @@ std::vector<std::string> proxy_options(const Command& command) {
   std::vector<std::string> words{"--proxy"};
   if (command.cores) words.insert(words.end(), {"--cores", *command.cores});
   if (command.hardware_threads) words.emplace_back("--use-hwthread-cpus");
+  const tools::Wish interface = tools::first_set(command.interface, {"CLUMP_IFACE", "HYDRA_IFACE"});
+  if (interface.is_set()) words.insert(words.end(), {"--iface", interface.value});
   if (command.workers > 0) words.insert(words.end(), {"--workers", std::to_string(command.workers)});
   if (command.helpers) words.insert(words.end(), {"--helpers", std::to_string(*command.helpers)});
   if (command.map) words.emplace_back("--map");
@@ -55,11 +56,11 @@ bool needs_other_hosts(const Command& command) {
 }
 
 base::Status run_on_hosts(const Command& command, Plan& plan, Records& records, int& code) {
-  Launcher launcher;
+  const tools::LauncherChoice choice = tools::with_variables(command.launcher);
+  tools::Launcher launcher;
   int width = 0;
   CLUMP_TRY(find_width(width));
-  const std::string shell = tools::remote_shell();
-  CLUMP_TRY(launcher.find(shell));
+  CLUMP_TRY(launcher.find(choice));
   const long files = kFilesOfMpiexec + kFilesOfHost * static_cast<long>(plan.job.nodes.size());
   CLUMP_TRY(tools::check_limits({.descriptors = files}, plan.job.ranks()));
   plan.job.network.provider = command.network;
@@ -71,8 +72,8 @@ base::Status run_on_hosts(const Command& command, Plan& plan, Records& records, 
   }
   return run_hosts({.command = command,
                     .job = plan.job,
+                    .choice = choice,
                     .launcher = launcher,
-                    .shell = shell,
                     .width = width,
                     .are_here = are_here,
                     .words = proxy_options(command),

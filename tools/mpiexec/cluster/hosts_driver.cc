@@ -18,6 +18,7 @@
 #include "cluster/host_line.h"
 #include "cluster/hosts_input.h"
 #include "cluster/hosts_output.h"
+#include "cluster/launcher.h"
 #include "cluster/start_message.h"
 #include "command/exit_codes.h"
 #include "common/poll_set.h"
@@ -127,7 +128,7 @@ class HostsDriver {
 };
 
 void HostsDriver::make_lines() {
-  HostList others{launch_.shell, launch_.width, {}};
+  HostList others{launch_.choice, launch_.width, {}};
   std::vector<LauncherLine*> line_of(launch_.job.nodes.size());
   const auto make = [&](const HostList& hosts, bool is_here) {
     Line& line = lines_.emplace_back(hosts.all.front(), is_here);
@@ -136,7 +137,7 @@ void HostsDriver::make_lines() {
   };
   for (std::uint32_t host = 0; host < launch_.job.nodes.size(); ++host) {
     const HostName one{host, name(host)};
-    launch_.are_here[host] ? make({launch_.shell, launch_.width, {one}}, true) : others.all.push_back(one);
+    launch_.are_here[host] ? make({launch_.choice, launch_.width, {one}}, true) : others.all.push_back(one);
   }
   for (const HostList& branch : branches_of(others)) make(branch, false);
   for (std::uint32_t host = 0; host < launch_.job.nodes.size(); ++host)
@@ -153,8 +154,8 @@ base::Status HostsDriver::start() {
   std::vector<Process> launchers;
   for (Line& line : lines_) {
     const std::uint32_t number = line.launcher.number();
-    launchers.push_back(launch_.are_here[number] ? Launcher::of_this_host(number)
-                                                 : launch_.launcher.of_host(name(number), number));
+    launchers.push_back(launch_.are_here[number] ? proxy_process(number)
+                                                 : launcher_process(launch_.launcher, name(number), number));
     CLUMP_TRY(line.launcher.prepare(launchers.back()));
   }
   for (const Line& line : lines_) line.launcher.add_own_to(launchers.front().of_mpiexec);

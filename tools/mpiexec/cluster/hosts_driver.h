@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/status.h"
-#include "cluster/launcher.h"
 #include "cluster/places_here.h"
 #include "command/options.h"
+#include "common/launchers.h"
 #include "job/records.h"
 #include "pmi/job.h"
 
@@ -21,11 +21,11 @@ inline constexpr const char* kWidthVariable = "CLUMP_TREE_WIDTH";
 struct Launch {
   const Command& command;
   const pmi::Job& job;
-  const Launcher& launcher;
-  std::string shell;               ///< the launcher's (branches.h)
-  int width = 0;                   ///< so many hosts are started from here; others start the rest
-  std::vector<bool> are_here;      ///< by host
-  std::vector<std::string> words;  ///< for proxies (start_message.h)
+  tools::LauncherChoice choice;
+  const tools::Launcher& launcher;  ///< for that choice
+  int width = 0;                    ///< so many hosts are started from here; others start the rest
+  std::vector<bool> are_here;       ///< by host
+  std::vector<std::string> words;   ///< for proxies (start_message.h)
   Places places;
   Records& records;
 };

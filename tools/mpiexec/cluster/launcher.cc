@@ -3,12 +3,10 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <filesystem>
 #include <utility>
 
 #include "base/program_path.h"
 #include "cluster/proxy.h"
-#include "common/remote_shell.h"
 
 namespace clump::mpiexec {
 
@@ -23,30 +21,21 @@ Process process_of(std::vector<std::string> words) {
   for (const char* const* entry = environ; *entry != nullptr; ++entry)
     process.environment.emplace_back(*entry);
   process.grace = kEnd;
+  process.own_group = true;  // what a terminal sends is for mpiexec, which passes it on
   return process;
 }
 
 }  // namespace
 
-base::Status Launcher::find(const std::string& shell) {
-  CLUMP_TRY(tools::find_remote_shell(shell, shell_));
-  name_ = std::filesystem::path(shell_.front()).filename();
-  return {};
-}
-
-Process Launcher::of_host(const std::string& host, std::uint32_t number) const {
-  std::vector<std::string> words = shell_;
-  words.push_back(host);
-  words.push_back(tools::mpiexec_there({kProxy, std::to_string(number)}));
-  Process process = process_of(std::move(words));
-  process.ignores_signals = true;  // but it may ask for a password on the terminal
+Process launcher_process(const tools::Launcher& launcher, const std::string& host, std::uint32_t number) {
+  Process process = process_of(launcher.command(host, {kProxy, std::to_string(number)}));
+  process.own_group = !launcher.asks_user();
+  process.ignores_signals = launcher.asks_user();
   return process;
 }
 
-Process Launcher::of_this_host(std::uint32_t number) {
-  Process process = process_of({base::program_path(), kProxy, std::to_string(number)});
-  process.own_group = true;  // what a terminal sends is for mpiexec, which passes it on
-  return process;
+Process proxy_process(std::uint32_t number) {
+  return process_of({base::program_path(), kProxy, std::to_string(number)});
 }
 
 }  // namespace clump::mpiexec

@@ -1,31 +1,18 @@
-// How the proxy of a host is started: by ssh, by what the user names in its place, or by mpiexec itself if it
-// is this host.
+// The processes that start the proxies of hosts.
 #pragma once
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
-#include "base/status.h"
+#include "common/launchers.h"
 #include "job/supervisor.h"
 
 namespace clump::mpiexec {
 
-class Launcher {
- public:
-  /// Finds what reaches other hosts: `shell` as tools::find_remote_shell() takes it.
-  base::Status find(const std::string& shell);
-  /// The process that starts the proxy of a host, which has this number in the job. Its standard input and
-  /// output are the stream to it (launcher_line.h).
-  Process of_host(const std::string& host, std::uint32_t number) const;
-  /// The proxy of this host.
-  static Process of_this_host(std::uint32_t number);
-  /// "ssh", as the user has named it.
-  const std::string& name() const { return name_; }
-
- private:
-  std::vector<std::string> shell_;
-  std::string name_;
-};
+/// Starts the proxy of a host, which has this number in the job. Its standard input and output are the stream
+/// to it (launcher_line.h).
+Process launcher_process(const tools::Launcher& launcher, const std::string& host, std::uint32_t number);
+/// The proxy of this host.
+Process proxy_process(std::uint32_t number);
 
 }  // namespace clump::mpiexec

@@ -12,8 +12,7 @@
 #include <vector>
 
 #include "base/why_refused.h"
-#include "common/reach.h"
-#include "common/remote_shell.h"
+#include "common/launchers.h"
 #include "diag/report.h"
 
 namespace clump::mpiexec {
@@ -158,9 +157,7 @@ std::string LauncherLine::why_lost(const std::string& launcher) const {
   if (!launcher_status_) return fmt::format("{} has closed the connection: {}", name, said);
   const int code = WIFEXITED(*launcher_status_) ? WEXITSTATUS(*launcher_status_) : 0;
   if (code == 0 || is_here_) return fmt::format("{} {}: {}", name, end_of(*launcher_status_), said);
-  if (code != tools::kConnectionLost) return tools::why_not_there(said);
-  return fmt::format("{} does not reach it (exit code {}): {}{}", launcher, code, said,
-                     tools::addresses_of(name_).empty() ? "; no address is known for it" : "");
+  return tools::why_not_started(launcher, name_, code, said).why;
 }
 
 void LauncherLine::close() { stream_.close(); }

@@ -1,5 +1,6 @@
 #include "cluster/places_here.h"
 
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -58,8 +59,18 @@ Places places_of(const std::vector<Host>& hosts, const pmi::Job& job) {
   return places;
 }
 
-std::string own_address(const pmi::Job& job, const Places& places) {
-  const std::vector<std::string> own = tools::own_addresses();
+base::Status find_own_address(const pmi::Job& job, const Places& places, const std::string& interface,
+                              std::string& address) {
+  const std::vector<std::string> own = tools::own_addresses(interface);
+  if (!interface.empty()) {
+    if (own.empty())
+      return base::fail(MPI_ERR_ARG, "--iface {}: no address that other hosts reach is there; there are {}",
+                        interface, fmt::join(tools::own_addresses(), ", "));
+    // Those of all hosts are of one kind where each has both.
+    address =
+        *std::ranges::min_element(own, {}, [](const std::string& one) { return one.find(':') != one.npos; });
+    return {};
+  }
   for (std::size_t other = 0; other < job.nodes.size(); ++other) {
     if (static_cast<int>(other) == job.node) continue;
     std::vector<std::string> there = tools::addresses_of(job.nodes[other].name);
@@ -70,7 +81,7 @@ std::string own_address(const pmi::Job& job, const Places& places) {
       return one.empty() || tools::is_loopback(one) || std::ranges::find(own, one) != own.end();
     });
     for (const std::string& one : there)
-      if (const std::string address = tools::address_towards(one); !address.empty()) return address;
+      if (address = tools::address_towards(one); !address.empty()) return {};
   }
   return {};
 }

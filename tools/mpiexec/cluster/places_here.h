@@ -19,8 +19,10 @@ struct Places {
 /// mpiexec's side, for these hosts of the user's.
 Places places_of(const std::vector<Host>& hosts, const pmi::Job& job);
 
-/// The address by which the job's other hosts reach this one; empty: none is known.
-std::string own_address(const pmi::Job& job, const Places& places);
+/// The address by which the job's other hosts reach this one: that of `interface`, unless it is empty. Empty:
+/// none is known.
+base::Status find_own_address(const pmi::Job& job, const Places& places, const std::string& interface,
+                              std::string& address);
 
 /// Goes to where the user was. Fails if what this host's ranks need is not there: a directory, or the
 /// program. `exit_code` is mpiexec's then.

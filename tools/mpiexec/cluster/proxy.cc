@@ -47,7 +47,7 @@ base::Status prepare(ProxyRelay& relay, ControlLink& link, Command& command, Pla
   link.own = relay.own();
   CLUMP_TRY(enter(plan.job, start.places.start, exit_code));
   exit_code = kExitCannotRun;
-  plan.job.network.interface = own_address(plan.job, start.places);
+  CLUMP_TRY(find_own_address(plan.job, start.places, command.interface.value, plan.job.network.interface));
   return complete_plan(command, plan);
 }
 
@@ -56,10 +56,12 @@ int run_part(ProxyRelay& relay) {
   Plan plan;
   ControlLink link{.connection = relay.control()};
   int exit_code = 0;
+  // A code that mpiexec has been told is no news: launchers complain of others than 0.
+  const auto end_with = [&](int code) { return link.connection.is_open() ? 0 : code; };
   const auto tell = [&](ControlReply::Kind kind, int code, std::string text) {
     link.connection.send(encode(
         ControlReply{.kind = kind, .number = static_cast<std::uint32_t>(code), .bytes = std::move(text)}));
-    return code;
+    return end_with(code);
   };
   if (const base::Status prepared = prepare(relay, link, command, plan, exit_code); !prepared.ok())
     return tell(ControlReply::Kind::kTrouble, exit_code, base::message_of(prepared.code()));
@@ -69,7 +71,7 @@ int run_part(ProxyRelay& relay) {
   Records records;
   (void)records.prepare(command, plan.job);  // a proxy writes no files
   records.send_to(relay.end_of(Channel::kRecords));
-  return run(command, plan, records, &link);
+  return end_with(run(command, plan, records, &link));
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace clump::mpiexec {
 /// stream (frame_stream.h).
 inline constexpr const char* kProxy = "--proxy";
 
-/// mpiexec's exit code.
+/// The exit code; 0 also if mpiexec has been told another one.
 int run_proxy(const std::vector<std::string>& words);
 
 }  // namespace clump::mpiexec

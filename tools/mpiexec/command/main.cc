@@ -43,7 +43,7 @@ int mpiexec(const std::vector<std::string>& words) {
   }
   if (const base::Status status = tools::check_stack(); !status.ok()) return fail(status, kExitCannotRun);
   for (const auto& [option, why] : command.ignored) {
-    if (!command.quiet) fmt::print(stderr, "mpiexec: option {} is ignored: {}\n", option, why);
+    if (!command.quiet) fmt::print(stderr, "mpiexec: {} is ignored: {}\n", option, why);
   }
   merge_names(command.hosts);
   if (!needs_other_hosts(command)) command.hosts.clear();

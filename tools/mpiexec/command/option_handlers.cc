@@ -78,6 +78,23 @@ base::Status hostfile(Parser& parser, const Given& given) {
   return {};
 }
 
+base::Status launcher(Parser& parser, const Given& given) {
+  CLUMP_TRY(setting<&tools::LauncherChoice::name>(parser, given));
+  return tools::check_launcher(parser.command().launcher.name);
+}
+
+base::Status prefix(Parser& parser, const Given& given) {
+  parser.command().launcher.prefix = tools::absolute(given.values[0], tools::current_directory());
+  return {};
+}
+
+/// Open MPI's settings, of which one names what is used in ssh's place.
+base::Status mca(Parser& parser, const Given& given) {
+  if (given.values[0] != "plm_rsh_agent" && given.values[0] != "plm_ssh_agent") return ignored(parser, given);
+  parser.command().launcher.program = {given.word + " " + given.values[0], given.values[1]};
+  return {};
+}
+
 base::Status one_per_host(Parser& parser, const Given&) {
   parser.command().per_host = 1;
   return {};

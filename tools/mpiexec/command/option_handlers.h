@@ -44,6 +44,10 @@ inline base::Status read_number(const Given& given, std::string_view text, std::
   return read_number(given, text, value.emplace(), least);
 }
 
+inline tools::Wish& at(Parser& parser, tools::Wish tools::LauncherChoice::*member) {
+  return parser.command().launcher.*member;
+}
+
 // Options that set one member.
 template <auto kMember>
 base::Status set(Parser& parser, const Given&) {
@@ -53,6 +57,11 @@ base::Status set(Parser& parser, const Given&) {
 template <auto kMember>
 base::Status text(Parser& parser, const Given& given) {
   at(parser, kMember) = given.values[0];
+  return {};
+}
+template <auto kMember>
+base::Status setting(Parser& parser, const Given& given) {
+  at(parser, kMember) = {given.word.substr(0, given.word.find('=')), given.values[0]};
   return {};
 }
 template <auto kMember, int kLeast = 1>
@@ -92,6 +101,7 @@ base::Status output_file(Parser& parser, const Given& given) {
 using Handler = base::Status(Parser& parser, const Given& given);
 Handler ranks, path, architecture, options_of_file, parts_of_file;              // programs
 Handler run_as, scheduler, hosts, hostfile, one_per_host, map_by, round_robin;  // where ranks run
+Handler launcher, prefix, mca;                                                  // how other hosts are reached
 Handler export_variable, initial_errhandler, allocator;                         // what they find there
 Handler collectives, reproducible, check, profile, seed, explore;               // how they run
 Handler output_folder, output_folder_and_tee, input, gdb_commands;

@@ -41,13 +41,22 @@ const Option kOptions[] = {
     {{"host", "hosts", "H"}, hosts, 1, "NAME[:N],...",
      "run on these hosts, with N ranks on each"},
     {{"hostfile", "machinefile", "default-hostfile", "f", "machine"}, hostfile, 1, "FILE",
-     "the same, a host in each line: NAME, NAME:N or NAME slots=N"},
+     "the same, a host in each line: NAME, NAME:N or NAME slots=N (CLUMP_HOST_FILE)"},
     {{"ppn", "perhost", "npernode", "N"}, number<&Command::per_host>, 1, "N", "so many ranks on each host"},
     {{"pernode"}, one_per_host, 0, "", "the same as --npernode 1"},
     {{"nooversubscribe"}, set<&Command::enough_cores>, 0, "", "fail if there are more ranks than cores"},
     {{"map-by"}, map_by, 1, "slot|node",
      "ranks go to the hosts in blocks (default), or to one after the other in turn"},
     {{"bynode", "rr"}, round_robin, 0, "", "the same as --map-by node"},
+    {{"launcher", "bootstrap"}, launcher, 1, "ssh|rsh|fork|slurm|sge|lsf|pbs|manual",
+     "what starts processes on other hosts (default ssh); fork: nothing does (CLUMP_LAUNCHER)"},
+    {{"launcher-exec", "bootstrap-exec"}, setting<&tools::LauncherChoice::program>, 1, "PROGRAM",
+     "its program, if it is not in PATH under its usual name (CLUMP_LAUNCHER_EXEC)"},
+    {{"prefix"}, prefix, 1, "DIR", "Clump is in DIR on other hosts (default: where it is here, or in PATH there)"},
+    {{"rmk"}, setting<&Command::batch_system>, 1, "slurm|pbs|sge|lsf",
+     "run on the hosts that this batch system has given, and start processes there by its launcher (CLUMP_RMK)"},
+    {{"iface"}, setting<&Command::interface>, 1, "NAME",
+     "ranks of other hosts are reached at this network interface, such as eth0 (default: by the routes; CLUMP_IFACE)"},
     {{"net"}, text<&Command::network>, 1, "PROVIDER", "libfabric's provider for what crosses the network (default: its choice)"},
     {{"coll"}, collectives, 1, "NAME=HOW,...",
      "what collectives use: allreduce=two-stage,broadcast=flat (clump info --coll; default: by size and place)"},
@@ -117,10 +126,9 @@ const Option kOptions[] = {
     {{"npersocket"}, count_elsewhere, 1, "", kPlacement},
     {{"display"}, ignored, 1, "", kPlacement},
     {{"topolib"}, ignored, 1, "", "has no meaning here"},
-    {{"mca", "gmca", "pmixmca", "prtemca", "omca"}, ignored, 2, "", "a setting of Open MPI's"},
+    {{"mca", "gmca", "pmixmca", "prtemca", "omca"}, mca, 2, "", "a setting of Open MPI's"},
     {{"am", "tune", "pmix"}, ignored, 1, "", "a setting of Open MPI's"},
-    {{"launcher", "launcher-exec", "bootstrap", "bootstrap-exec", "rmk", "iface", "demux", "order-nodes",
-      "hydra-bin-path", "prefix", "pmi-port", "localhost", "nameserver"},
+    {{"demux", "order-nodes", "hydra-bin-path", "pmi-port", "localhost", "nameserver"},
      ignored, 1, "", kNoDaemons},
     {{"enable-x", "disable-x", "disable-hostname-propagation", "noprefix", "no-local",
       "leave-session-attached", "debug-daemons"},
@@ -137,7 +145,7 @@ const Option kOptions[] = {
 std::span<const Option> option_table() { return handlers::kOptions; }
 
 bool is_accepted(const Option& row) {
-  return row.handle == handlers::ignored || row.handle == handlers::already;
+  return row.handle == handlers::ignored || row.handle == handlers::already || row.handle == handlers::mca;
 }
 
 bool is_hidden(const Option& row) {

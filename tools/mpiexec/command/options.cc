@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 
+#include "command/batch_hosts.h"
 #include "command/parser.h"
+#include "pmi/rank_variables.h"
 
 namespace clump::mpiexec {
 
@@ -45,11 +48,38 @@ base::Status count_ranks(Command& command) {
   return {};
 }
 
+/// Where the command line names none: those of a batch system, or of a file that a variable names. What a
+/// variable says about no job, or no file, does no harm to a job of this host.
+base::Status find_hosts(Command& command) {
+  if (command.proxy || std::getenv(pmi::kParentPortVariable) != nullptr) return {};  // they are known
+  const bool is_asked = command.batch_system.is_set();
+  if (is_asked) CLUMP_TRY(check_batch_system(command.batch_system));
+  const tools::Wish name = tools::first_set(command.batch_system, {"CLUMP_RMK", "HYDRA_RMK"});
+  const BatchSystem* const system = find_batch_system(name.value);
+  std::vector<Host> given = system != nullptr ? batch_hosts(*system) : std::vector<Host>{};
+  if (!given.empty()) command.launcher.usual = system->launcher;
+  if (is_asked && given.empty())
+    command.ignored.emplace_back("option " + name.text(), fmt::format("{} names no hosts", system->variable));
+  if (!command.hosts.empty()) return {};
+  const tools::Wish file = tools::first_set({}, {"CLUMP_HOST_FILE", "HYDRA_HOST_FILE"});
+  if (file.is_set() && !(is_asked && !given.empty())) {
+    std::vector<std::string> without_meaning;
+    const base::Status read = read_hostfile(file.from, file.value, command.hosts, without_meaning);
+    if (!read.ok()) {
+      command.hosts.clear();
+      command.ignored.emplace_back(file.from, base::message_of(read.code()));
+    }
+  }
+  if (command.hosts.empty()) command.hosts = std::move(given);
+  return {};
+}
+
 }  // namespace
 
 base::Status parse(const std::vector<std::string>& words, Command& command) {
   CLUMP_TRY(tools::default_ranks(command.as_asked));
   CLUMP_TRY(Parser(words, command).run());
+  if (!command.help && !command.version) CLUMP_TRY(find_hosts(command));
   CLUMP_TRY(count_ranks(command));
   if (command.enough_cores && !command.hosts.empty())
     return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,

@@ -17,7 +17,9 @@
 
 #include "base/status.h"
 #include "command/hosts.h"
+#include "common/launchers.h"
 #include "common/ranks.h"
+#include "common/wish.h"
 #include "pmi/job.h"
 
 namespace clump::mpiexec {
@@ -70,6 +72,9 @@ struct Command {
   std::vector<Host> hosts;               ///< none: this one
   int per_host = 0;                      ///< so many ranks on each; 0: not said
   MapBy map_by = MapBy::kSlot;
+  tools::LauncherChoice launcher;  ///< without what variables say
+  tools::Wish batch_system;     ///< whose list of hosts is taken (batch_hosts.h)
+  tools::Wish interface;        ///< by which ranks of other hosts are reached
   std::string needs_ranks;    ///< an option that elsewhere says how many ranks there are, and here does not
   bool enough_cores = false;  ///< no more ranks than cores
   std::optional<std::string> collective_rules;  ///< --coll-rules, as typed
@@ -84,7 +89,7 @@ struct Command {
   bool shares_names = false;                       ///< --name-server
   int universe = 0;                                ///< MPI_UNIVERSE_SIZE; 0: the number of ranks
   std::optional<int> helpers;                      ///< for each rank, at most
-  /// Options that are understood but have no effect here, each once, with what to know about it.
+  /// "option NAME", "VARIABLE=value": what has no effect here, each once, with what to know about it.
   std::vector<std::pair<std::string, std::string>> ignored;
 };
 

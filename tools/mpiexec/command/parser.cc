@@ -144,7 +144,8 @@ base::Status Parser::read_file(const Given& given, bool holds_parts) {
   return {};
 }
 
-void Parser::ignore(std::string option, std::string_view why) {
+void Parser::ignore(const std::string& typed, std::string_view why) {
+  std::string option = "option " + typed;
   const auto same = [&](const auto& known) { return known.first == option; };
   if (std::none_of(command_.ignored.begin(), command_.ignored.end(), same)) {
     command_.ignored.emplace_back(std::move(option), why);

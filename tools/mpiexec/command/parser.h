@@ -33,7 +33,7 @@ class Parser {
   Command& command() { return command_; }
   Part& part() { return command_.parts.back(); }
   /// The option is understood but has no effect here.
-  void ignore(std::string option, std::string_view why);
+  void ignore(const std::string& typed, std::string_view why);
   /// The option is no part of the words for one run of several.
   void leave_out() { is_left_out_ = true; }
   /// Puts the words of a file in the place of the option. `holds_parts`: its lines are the parts of the

@@ -1,0 +1,32 @@
+// The hosts that a batch system has given to the job in which mpiexec runs.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "command/hosts.h"
+#include "common/wish.h"
+
+namespace clump::mpiexec {
+
+struct BatchSystem {
+  std::string_view name;
+  const char* variable;  ///< names its list of hosts, or a file with them
+  const char* launcher;  ///< of tools::LauncherChoice
+};
+
+/// Null: there is none of this name.
+const BatchSystem* find_batch_system(std::string_view name);
+/// Fails if there is none of this name.
+base::Status check_batch_system(const tools::Wish& name);
+
+/// With their slots. None: mpiexec does not run in a job of that system.
+std::vector<Host> batch_hosts(const BatchSystem& system);
+
+/// Slurm's lists: "a[01-03,7]-b,c" are five names, and "4(x2),3" the numbers 4, 4 and 3. None: it is no list.
+std::vector<std::string> names_of_list(std::string_view list);
+std::vector<int> numbers_of_list(std::string_view list);
+
+}  // namespace clump::mpiexec
