@@ -261,10 +261,10 @@ TEST_F(AdmissionTest, DoesNotSpinWhenThereIsNoDescriptor) {
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
   EXPECT_FALSE(admission_.next());
   EXPECT_EQ(admission_.waiting(), 0U);
+  ::setrlimit(RLIMIT_NOFILE, &before);  // poll() needs it, too
   tools::PollSet all;
   admission_.add_to(all);
-  EXPECT_FALSE(all.wait(0));  // the listener would be ready
-  ::setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_FALSE(all.wait(0));  // the listener is ready, and is not looked at for a while
   std::this_thread::sleep_for(milliseconds(150));
   serve(admission_, [&] { return admission_.waiting() == 1; });
   ::close(stranger);
