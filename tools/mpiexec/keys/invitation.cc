@@ -24,20 +24,27 @@ namespace clump::mpiexec {
 
 namespace {
 
-constexpr const char* kFile = "/key";
+constexpr const char *kFile = "/key", *kNew = ".new";
 constexpr std::size_t kMostBytes = 16 << 10;  ///< of the file
 constexpr std::size_t kMostTyped = 200;
 constexpr std::chrono::milliseconds kLateFile{5000}, kLook{100};
 constexpr char kInterrupt = 3, kEndOfInput = 4, kDelete = 127, kBackspace = 8;
 
-bool write_all(int descriptor, std::string_view bytes) {
+/// False: errno says why.
+bool write_new(const std::string& path, std::string_view bytes) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (file < 0) return false;
   while (!bytes.empty()) {
-    const ssize_t done = ::write(descriptor, bytes.data(), bytes.size());
+    const ssize_t done = ::write(file, bytes.data(), bytes.size());
     if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) return false;
+    if (done <= 0) break;
     bytes.remove_prefix(static_cast<std::size_t>(done));
   }
-  return true;
+  const int why = errno;
+  // A network file system may tell only then that the disk is full.
+  if (::close(file) != 0) return false;
+  errno = why;
+  return bytes.empty();
 }
 
 /// -1: errno says why.
@@ -128,14 +135,13 @@ base::Status KeyFile::write(const Key& key, const Invitation& invitation) {
         "cannot make the folder {} for the job's key: {}; set HOME to a folder of yours that all hosts see",
         std::exchange(folder_, {}), why);
   }
-  const int file = ::open(path().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  // A proxy that looks for it already sees all of it, or nothing.
+  const std::string new_path = path() + kNew;
   std::string text = key.text() + " " + text_of(invitation) + "\n";
-  bool is_written = file >= 0 && write_all(file, text);
-  wipe(text);
-  // A network file system may tell of a full disk only then.
-  if (file >= 0) is_written = ::close(file) == 0 && is_written;
-  if (is_written) return {};
+  const bool is_written = write_new(new_path, text) && ::rename(new_path.c_str(), path().c_str()) == 0;
   const int why = errno;
+  wipe(text);
+  if (is_written) return {};
   return base::fail(MPI_ERR_SPAWN, "cannot write the job's key to {}: {}", path(),
                     base::why_refused("write", why));
 }
@@ -145,6 +151,7 @@ std::string KeyFile::path() const { return folder_ + kFile; }
 void KeyFile::remove() {
   if (folder_.empty()) return;
   ::unlink(path().c_str());
+  ::unlink((path() + kNew).c_str());
   ::rmdir(folder_.c_str());
   folder_.clear();
 }

@@ -1,12 +1,15 @@
 #include "keys/invitation.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <thread>
 
 #include "base/test_failure.h"
 
@@ -64,6 +67,26 @@ TEST_F(KeyFileTest, IsForThisUserAlone) {
   ASSERT_TRUE(read_key_file(file_.path(), key, invitation).ok());
   EXPECT_EQ(key->text(), key_.text());
   EXPECT_EQ(invitation.port, 7);
+}
+
+/// A proxy may look for it before mpiexec has written it.
+TEST_F(KeyFileTest, IsThereAsAWholeOrNotAtAll) {
+  for (int i = 0; i < 1500; ++i) {
+    KeyFile file;
+    file.choose();
+    std::string seen;
+    std::thread proxy([&, path = file.path()] {
+      int opened = -1;
+      while ((opened = ::open(path.c_str(), O_RDONLY | O_CLOEXEC)) < 0) continue;
+      char bytes[1000];
+      const ssize_t got = ::read(opened, bytes, sizeof bytes);
+      ::close(opened);
+      seen.assign(bytes, static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    });
+    ASSERT_TRUE(file.write(key_, {{"10.0.0.1"}, 7}).ok());
+    proxy.join();
+    ASSERT_EQ(seen, key_.text() + " 10.0.0.1@7\n") << i;
+  }
 }
 
 TEST_F(KeyFileTest, IsRemovedWithItsFolder) {
