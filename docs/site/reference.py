@@ -29,7 +29,7 @@ VARIABLES = {
     "CLUMP_MALLOC": ("`libc`, `mimalloc`, a name, a file", "the allocator of the ranks, where `--malloc` does not say it"),
     "CLUMP_COLL_RULES": ("a file, `none`", "rules by which collectives choose their algorithm, where `--coll-rules` does not say it"),
     "CLUMP_COLL_TABLE": ("rules, with `;` between", "the same for ranks that `mpiexec` has not started (`srun`, or one rank alone)"),
-    "CLUMP_LAUNCHER": ("`ssh`, `rsh`, `fork`, `slurm`, `sge`, `lsf`", "what starts processes on other hosts, where `--launcher` does not say it"),
+    "CLUMP_LAUNCHER": ("`ssh`, `rsh`, `fork`, `slurm`, `sge`, `lsf`, `pbs`, `manual`", "what starts processes on other hosts, where `--launcher` does not say it"),
     "CLUMP_LAUNCHER_EXEC": ("a program, with words if need be", "the launcher's program, where `--launcher-exec` does not say it"),
     "CLUMP_RMK": ("`slurm`, `pbs`, `sge`, `lsf`", "whose list of hosts is taken, where `--rmk` does not say it and no hosts are named"),
     "CLUMP_HOST_FILE": ("a file", "hosts, one a line, where neither an option nor `--rmk` names any"),

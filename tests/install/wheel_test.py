@@ -96,7 +96,7 @@ class Wheel(place.Case):
             if "/LICENSE." in entry.filename:
                 licences.add(entry.filename.split("/LICENSE.")[1].rstrip("0123456789.-"))
         self.assertGreater(len(brought), 10)
-        for name in ("libfabric", "libpmix", "libscotch", "libatomic", "libhwloc", "libdw", "libelf", "libudev", "libibverbs", "mimalloc"):
+        for name in ("libfabric", "libpmix", "libscotch", "libatomic", "libhwloc", "libdw", "libelf", "libudev", "libibverbs", "mimalloc", "sodium"):
             self.assertTrue([licence for licence in licences if licence.startswith(name)], f"no licence of {name}: {licences}")
 
     def test_needs_nothing_of_the_system(self):

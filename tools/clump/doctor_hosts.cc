@@ -267,6 +267,11 @@ int show_health_of_hosts(const std::string& list) {
     return fail(parsed, 2);
   mpiexec::merge_names(hosts);
   if (const base::Status found = launcher.find(with_variables({})); !found.ok()) return fail(found, 1);
+  if (!launcher.gives_stream())
+    return fail(base::fail(MPI_ERR_ARG,
+                           "launcher {}: hosts can be tested only by one that gives a stream, as ssh does",
+                           launcher.name()),
+                2);
   ::signal(SIGPIPE, SIG_IGN);
 
   Trial trial{.addresses = mpiexec::own_addresses_towards(hosts),

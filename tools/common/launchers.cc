@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <string_view>
 
@@ -14,15 +16,16 @@ namespace clump::tools {
 
 /// How a launcher takes the command for the other host.
 enum class Way {
-  kLine,      ///< one word, for a shell there
-  kWords,     ///< as it is
-  kHere,      ///< it starts processes on this host only
-  kNoStream,  ///< its standard input does not reach the other host
+  kLine,    ///< one word, for a shell there
+  kWords,   ///< as it is
+  kHere,    ///< it starts processes on this host only
+  kTask,    ///< as it is; its standard input and output do not lead to the other host
+  kByHand,  ///< the user types it there
 };
 
 struct LauncherRow {
   std::string_view name, program;
-  std::vector<std::string_view> words;  ///< %h is the host
+  std::vector<std::string_view> words;  ///< %h is the host, %n its place in the list of PBS
   Way way = Way::kLine;
   bool asks_user = false;
 };
@@ -42,8 +45,8 @@ const LauncherRow kRows[] = {
     {"slurm", "srun", {"--nodes=1", "--ntasks=1", "--nodelist=%h", "--overlap", "--cpu-bind=none", "--mpi=none", "--quiet"}, Way::kWords},
     {"sge", "qrsh", {"-inherit", "%h"}, Way::kLine},
     {"lsf", "blaunch", {"%h"}, Way::kLine},
-    {"pbs", "pbsdsh", {}, Way::kNoStream},
-    {"manual", "", {}, Way::kNoStream},
+    {"pbs", "pbsdsh", {"-n", "%n", "--"}, Way::kTask},
+    {"manual", "", {}, Way::kByHand},
 };
 // clang-format on
 
@@ -61,6 +64,31 @@ constexpr const char* kFindAndRun =
     R"(echo "${{a:+$a, }}$b: not found, and no mpiexec of Clump is in PATH" >&2; exit {})";
 constexpr int kClumpNotFound = 99;
 constexpr int kCannotRun = 126, kNotFound = 127;  // a shell's
+
+constexpr const char* kPbsHosts = "PBS_NODEFILE";
+
+/// Names in the list of PBS, which has a line for each slot; none: there is no list.
+std::vector<std::string> pbs_hosts() {
+  std::vector<std::string> names;
+  const char* const path = std::getenv(kPbsHosts);
+  std::ifstream file(path != nullptr && is_file(path) ? path : "");
+  for (std::string name; file >> name;) names.push_back(name);
+  return names;
+}
+
+/// A short name and a long one of the same host are equal.
+bool are_equal(const std::string& one, const std::string& other) {
+  const std::size_t length = std::min(one.size(), other.size());
+  if (one.compare(0, length, other, 0, length) != 0) return false;
+  return one.size() == other.size() || (one.size() > length ? one : other)[length] == '.';
+}
+
+/// Where pbsdsh finds the host; the size of the list: it does not.
+std::size_t place_of(const std::string& host, const std::vector<std::string>& list) {
+  const auto found =
+      std::ranges::find_if(list, [&](const std::string& name) { return are_equal(name, host); });
+  return static_cast<std::size_t>(found - list.begin());
+}
 
 }  // namespace
 
@@ -90,10 +118,8 @@ base::Status Launcher::find(const LauncherChoice& choice) {
   if (row_->way == Way::kHere)
     return base::fail(MPI_ERR_ARG, "{}: starts processes on this host only, and the job has others",
                       choice.name.text());
-  if (row_->way == Way::kNoStream)
-    return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
-                      "{}: this launcher is not built yet: choose ssh, slurm, sge or lsf",
-                      choice.name.text());
+  name_ = row_->name;
+  if (row_->way == Way::kByHand) return {};
   const std::string text = choice.program.is_set() ? choice.program.value
                            : choice.name.is_set()  ? std::string(row_->program)
                                                    : std::string(kUsualProgram);
@@ -120,6 +146,22 @@ base::Status Launcher::find(const LauncherChoice& choice) {
 
 bool Launcher::asks_user() const { return row_->asks_user; }
 
+bool Launcher::gives_stream() const { return row_->way != Way::kTask && row_->way != Way::kByHand; }
+
+base::Status Launcher::check_hosts(const std::vector<std::string>& names) const {
+  if (row_->way != Way::kTask) return {};
+  const std::vector<std::string> list = pbs_hosts();
+  const char* const path = std::getenv(kPbsHosts);
+  for (const std::string& name : names)
+    if (place_of(name, list) == list.size())
+      return base::fail(
+          MPI_ERR_ARG,
+          "--launcher {}: {} is not among the hosts that PBS has given to this job ({}{}{}): name "
+          "others, or choose another launcher",
+          row_->name, name, kPbsHosts, path != nullptr ? "=" : " is not set", path != nullptr ? path : "");
+  return {};
+}
+
 std::vector<std::string> Launcher::command(const std::string& host,
                                            const std::vector<std::string>& words) const {
   std::vector<std::string> there{"/bin/sh",
@@ -133,9 +175,10 @@ std::vector<std::string> Launcher::command(const std::string& host,
   for (const std::string_view given : row_->words) {
     std::string word(given);
     if (const std::size_t at = word.find("%h"); at != word.npos) word.replace(at, 2, host);
+    if (word == "%n") word = std::to_string(place_of(host, pbs_hosts()));
     all.push_back(std::move(word));
   }
-  if (row_->way == Way::kWords) {
+  if (row_->way == Way::kWords || row_->way == Way::kTask) {
     all.insert(all.end(), there.begin(), there.end());
   } else {
     std::string line = "exec";

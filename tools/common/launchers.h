@@ -29,6 +29,12 @@ class Launcher {
  public:
   /// Fails if its program is not here, or if it cannot reach other hosts.
   base::Status find(const LauncherChoice& choice);
+  /// Its standard input and output lead to the other host. If not, that host has to connect.
+  bool gives_stream() const;
+  /// If not, the user starts what is to run on other hosts.
+  bool has_program() const { return !program_.empty(); }
+  /// Fails if it is known that it cannot reach one of these hosts.
+  base::Status check_hosts(const std::vector<std::string>& names) const;
   /// Runs Clump's mpiexec on another host, with these words, and is a stream to it by its standard input and
   /// output. Looks for it below `prefix`, where this host has it, and in PATH of that host.
   std::vector<std::string> command(const std::string& host, const std::vector<std::string>& words) const;

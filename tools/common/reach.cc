@@ -38,20 +38,6 @@ std::string numeric(const sockaddr* address, socklen_t length) {
   return text;
 }
 
-/// A socket that begins to connect; -1: it cannot, errno says why.
-int begin_to_connect(const std::string& address, int port) {
-  const Found there = look_up(address, std::to_string(port).c_str(), AI_NUMERICHOST | AI_NUMERICSERV);
-  errno = EINVAL;
-  if (!there) return -1;
-  const int made = ::socket(there->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (made < 0 || ::connect(made, there->ai_addr, there->ai_addrlen) == 0 || errno == EINPROGRESS)
-    return made;
-  const int why = errno;
-  ::close(made);
-  errno = why;
-  return -1;
-}
-
 /// Port 0: the kernel chooses one. -1: it cannot, errno says why.
 int listen_at(const std::string& address, int& port) {
   const Found here =
@@ -126,6 +112,19 @@ std::string address_towards(const std::string& other) {
     if (!text.empty()) return text;
   }
   return {};
+}
+
+int begin_to_connect(const std::string& address, int port) {
+  const Found there = look_up(address, std::to_string(port).c_str(), AI_NUMERICHOST | AI_NUMERICSERV);
+  errno = EINVAL;
+  if (!there) return -1;
+  const int made = ::socket(there->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (made < 0 || ::connect(made, there->ai_addr, there->ai_addrlen) == 0 || errno == EINPROGRESS)
+    return made;
+  const int why = errno;
+  ::close(made);
+  errno = why;
+  return -1;
 }
 
 int connect_to_any(const std::vector<std::string>& addresses, int port, std::chrono::milliseconds patience,

@@ -22,6 +22,9 @@ bool is_loopback(const std::string& address);
 /// known. Sends nothing.
 std::string address_towards(const std::string& other);
 
+/// A non-blocking socket that begins to connect to a numeric address; -1: it cannot, errno says why.
+int begin_to_connect(const std::string& address, int port);
+
 /// The first of the numeric addresses that answers: the socket, or -1 and `why`.
 int connect_to_any(const std::vector<std::string>& addresses, int port, std::chrono::milliseconds patience,
                    std::string& why);

@@ -29,12 +29,16 @@ base::Status find_width(int& width) {
   return base::fail(MPI_ERR_ARG, "{}={}: a number of hosts is needed, 1 at least", kWidthVariable, text);
 }
 
+tools::Wish interface_of(const Command& command) {
+  return tools::first_set(command.interface, {"CLUMP_IFACE", "HYDRA_IFACE"});
+}
+
 /// What of the command line each proxy has to know.
 std::vector<std::string> proxy_options(const Command& command) {
   std::vector<std::string> words{"--proxy"};
   if (command.cores) words.insert(words.end(), {"--cores", *command.cores});
   if (command.hardware_threads) words.emplace_back("--use-hwthread-cpus");
-  const tools::Wish interface = tools::first_set(command.interface, {"CLUMP_IFACE", "HYDRA_IFACE"});
+  const tools::Wish interface = interface_of(command);
   if (interface.is_set()) words.insert(words.end(), {"--iface", interface.value});
   if (command.workers > 0) words.insert(words.end(), {"--workers", std::to_string(command.workers)});
   if (command.helpers) words.insert(words.end(), {"--helpers", std::to_string(*command.helpers)});
@@ -70,10 +74,16 @@ base::Status run_on_hosts(const Command& command, Plan& plan, Records& records, 
     const auto host = std::ranges::find(command.hosts, node.name, &Host::name);
     are_here.push_back(host != command.hosts.end() && host->is_here);
   }
+  std::vector<std::string> others;
+  for (std::size_t host = 0; host < are_here.size(); ++host)
+    if (!are_here[host]) others.push_back(plan.job.nodes[host].name);
+  CLUMP_TRY(launcher.check_hosts(others));
+  if (!launcher.gives_stream()) width = std::max(1, static_cast<int>(others.size()));  // proxies start none
   return run_hosts({.command = command,
                     .job = plan.job,
                     .choice = choice,
                     .launcher = launcher,
+                    .interface = interface_of(command).value,
                     .width = width,
                     .are_here = are_here,
                     .words = proxy_options(command),

@@ -94,6 +94,7 @@ void FrameStream::flush() {
       } else {
         return;
       }
+      if (seal_) out_ = seal_->seal(out_);
     }
     const ssize_t got = ::write(out_descriptor_, out_.data() + written_, out_.size() - written_);
     if (got > 0) {
@@ -118,13 +119,17 @@ void FrameStream::read() {
     char bytes[64 << 10];
     const ssize_t got = ::read(in_, bytes, sizeof bytes);
     if (got > 0) {
-      came_.append(bytes, static_cast<std::size_t>(got));
+      (seal_ ? sealed_ : came_).append(bytes, static_cast<std::size_t>(got));
       sum += static_cast<std::size_t>(got);
     } else if (got < 0 && errno == EAGAIN) {
       break;
     } else if (got == 0 || errno != EINTR) {
       close();
     }
+  }
+  if (seal_ && !is_damaged_ && !seal_->open(sealed_, came_)) {
+    is_damaged_ = true;
+    close();
   }
   if (!is_greeted_) look_for_greeting();
 }

@@ -1,6 +1,7 @@
 // The one stream between mpiexec and the proxy of a host: the standard input and output of the launcher (ssh)
-// that has started the proxy. It carries frames of several channels, which channels.h moves. Control messages
-// and credits go ahead of data that waits.
+// that has started the proxy, or a connection that the two have proved to be theirs (keys/). It carries
+// frames of several channels, which channels.h moves. Control messages and credits go ahead of data that
+// waits.
 //
 //   proxy: "clump-proxy VERSION PATH\n", then frames; what start files of shells have written is before it
 //   frame: host, channel, kind, length, bytes, '\n'
@@ -10,10 +11,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "common/poll_set.h"
+#include "keys/seal.h"
 
 namespace clump::mpiexec {
 
@@ -59,6 +63,9 @@ class FrameStream {
 
   /// Closes the two descriptors in the end, and makes them non-blocking; they may be one socket.
   void open(int in, int out);
+  /// Before anything is sent: all bytes go sealed, in both directions, for a stream that no launcher
+  /// protects.
+  void protect(Seal seal) { seal_.emplace(std::move(seal)); }
   /// The proxy's first words.
   void greet(std::string_view version, std::string_view path);
   /// mpiexec's side: frames come behind a greeting. What is before it is noise.
@@ -86,7 +93,7 @@ class FrameStream {
   bool receive(Frame& frame);
   /// The other side has gone; receive() may still have some frames.
   bool has_ended() const { return in_ < 0; }
-  /// Bytes came that were no frame.
+  /// Bytes came that were no frame, or are not of the other side (protect()).
   bool is_damaged() const { return is_damaged_; }
   void close();
   /// For processes that shall not have them.
@@ -104,6 +111,8 @@ class FrameStream {
   std::size_t at_ = 0;
   std::string out_;  ///< is being written: so much of it is
   std::size_t written_ = 0;
+  std::optional<Seal> seal_;
+  std::string sealed_;            ///< has come, and is no whole record yet
   std::string urgent_;            ///< whole frames
   std::deque<std::string> data_;  ///< the same, one each
 };

@@ -140,5 +140,72 @@ TEST_F(FrameStreamTest, EndsAtAFrameThatIsTooLong) {
   EXPECT_TRUE(stream_.is_damaged());
 }
 
+/// Two ends of a connection that is sealed, and what is on it.
+class SealedStreamTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ::signal(SIGPIPE, SIG_IGN);
+    int pair[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    Seal::DirectionKey one{}, other{};
+    one.fill(1);
+    other.fill(2);
+    sender_.open(pair[0], pair[0]);
+    sender_.protect(Seal(one, other));
+    receiver_.open(pair[1], pair[1]);
+    receiver_.protect(Seal(other, one));
+    receiver_.expect_greeting();
+    sender_.greet("1.2", "/bin/mpiexec");
+    sender_.flush();
+    receiver_.transfer();
+    ASSERT_TRUE(receiver_.is_greeted());
+  }
+  void send(const char* bytes) {
+    sender_.send({3, Channel::kControl, Frame::Kind::kData, bytes});
+    sender_.flush();
+  }
+  std::string next() {
+    Frame frame;
+    receiver_.transfer();
+    return receiver_.receive(frame) ? std::string(frame.bytes) : "none";
+  }
+
+  FrameStream sender_, receiver_;
+};
+
+TEST_F(SealedStreamTest, HidesFramesOnTheWire) {
+  send("the environment of all ranks");
+  char bytes[1000];
+  const ssize_t there = ::recv(receiver_.in(), bytes, sizeof bytes, MSG_PEEK);
+  ASSERT_GT(there, 0);
+  EXPECT_EQ(std::string(bytes, static_cast<std::size_t>(there)).find("environment"), std::string::npos);
+  EXPECT_EQ(next(), "the environment of all ranks");
+}
+
+TEST_F(SealedStreamTest, TakesFramesThatAreLongerThanARecord) {
+  const std::string much(5 * Seal::kMost, 'x');
+  sender_.send({3, Channel::kControl, Frame::Kind::kData, much});
+  std::string came = "none";
+  while (came == "none") {
+    sender_.flush();
+    came = next();
+  }
+  EXPECT_EQ(came, much);
+  EXPECT_TRUE(sender_.is_idle());
+}
+
+/// What has taken over the connection knows no key.
+TEST_F(SealedStreamTest, EndsAtAFrameThatIsNotSealed) {
+  FrameStream stranger;
+  stranger.open(::dup(sender_.in()), ::dup(sender_.in()));
+  stranger.send({3, Channel::kControl, Frame::Kind::kData, "start a shell"});
+  stranger.flush();
+  EXPECT_EQ(next(), "none");
+  EXPECT_TRUE(receiver_.is_damaged());
+  EXPECT_TRUE(receiver_.has_ended());
+  send("too late");
+  EXPECT_EQ(next(), "none");
+}
+
 }  // namespace
 }  // namespace clump::mpiexec

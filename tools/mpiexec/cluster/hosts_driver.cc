@@ -8,10 +8,12 @@
 #include <chrono>
 #include <cstring>
 #include <deque>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "cluster/arrivals.h"
 #include "cluster/branches.h"
 #include "cluster/control_server.h"
 #include "cluster/ending.h"
@@ -68,12 +70,15 @@ class HostsDriver {
     bool is_closed = false;
   };
   void make_lines();
+  base::Status open_arrivals();
+  base::Status prepare(LauncherLine& line, std::vector<Process>& launchers);
   bool is_over() const { return over_ == hosts_.size(); }
   const std::string& name(std::size_t host) const { return launch_.job.nodes[host].name; }
   void wait_once();
   void wait_for_launchers();
   int milliseconds_left() const;
   void read_events();
+  void take_guests();
   void transfer(Line& line);
   bool take(Line& line, const Frame& frame);
   void admit(std::size_t host);
@@ -112,6 +117,8 @@ class HostsDriver {
   HostsInput input_;
   HostsOutput output_;
   std::optional<GdbHosts> gdb_;
+  std::optional<Arrivals> arrivals_;         ///< where the launcher gives no stream
+  std::vector<LauncherLine*> of_processes_;  ///< in the supervisor's order
   Supervisor supervisor_;
   SignalLine signals_;
   EndRequests requests_;
@@ -145,24 +152,50 @@ void HostsDriver::make_lines() {
   is_over_.resize(hosts_.size());
 }
 
+/// Before signals are waited for: a terminal may be stopped.
+base::Status HostsDriver::open_arrivals() {
+  if (launch_.launcher.gives_stream()) return {};
+  Arrivals::Hosts hosts;
+  for (const Line& line : lines_)
+    if (!launch_.are_here[line.launcher.number()])
+      hosts.emplace_back(line.launcher.number(), line.launcher.name());
+  const auto by = launch_.launcher.has_program() ? Arrivals::KeyBy::kFile : Arrivals::KeyBy::kUser;
+  CLUMP_TRY(arrivals_.emplace().open(by, hosts, launch_.interface));
+  return by == Arrivals::KeyBy::kUser ? arrivals_->tell_user(hosts) : base::Status();
+}
+
+/// The proxy of the line will be started by a process, which is added to `launchers`, or by the user.
+base::Status HostsDriver::prepare(LauncherLine& line, std::vector<Process>& launchers) {
+  const bool is_here = launch_.are_here[line.number()];
+  if (!is_here && arrivals_ && !launch_.launcher.has_program())
+    return line.prepare_without_process(), base::Status();
+  of_processes_.push_back(&line);
+  if (is_here) return line.prepare(launchers.emplace_back(proxy_process(line.number())));
+  const std::vector<std::string> words = arrivals_ ? arrivals_->words() : std::vector<std::string>();
+  Process& process =
+      launchers.emplace_back(launcher_process(launch_.launcher, line.name(), line.number(), words));
+  return arrivals_ ? line.prepare_for_connection(process) : line.prepare(process);
+}
+
 base::Status HostsDriver::start() {
+  CLUMP_TRY(open_arrivals());
   signals_.begin(kHandled);
   block_signals_of_writes();
   if (launch_.command.gdb) CLUMP_TRY(gdb_.emplace(hosts_.size(), launch_.command.gdb_commands).open());
   if (launch_.records.are_wanted()) CLUMP_TRY(launch_.records.collect());
   job_ = pmi::encode(launch_.job);
   std::vector<Process> launchers;
-  for (Line& line : lines_) {
-    const std::uint32_t number = line.launcher.number();
-    launchers.push_back(launch_.are_here[number] ? proxy_process(number)
-                                                 : launcher_process(launch_.launcher, name(number), number));
-    CLUMP_TRY(line.launcher.prepare(launchers.back()));
-  }
+  for (Line& line : lines_) CLUMP_TRY(prepare(line.launcher, launchers));
+  if (launchers.empty()) return {};
   for (const Line& line : lines_) line.launcher.add_own_to(launchers.front().of_mpiexec);
+  if (arrivals_) {
+    std::ranges::copy(arrivals_->descriptors(), std::back_inserter(launchers.front().of_mpiexec));
+    launchers.front().folder.path = arrivals_->folder();
+  }
   const base::Status started = supervisor_.start(launchers);
   for (const Process& process : launchers)
     for (const int given : {process.in, process.out, process.err}) ::close(given);
-  return started;
+  return started.ok() && arrivals_ ? arrivals_->hand_out() : started;
 }
 
 int HostsDriver::finish() {
@@ -199,9 +232,11 @@ void HostsDriver::wait_once() {
     if (!is_over_[host]) hosts_[host].channels().add_to(all);
   for (const OutputBuffer* const buffer : output_buffers()) buffer->add_to(all);
   if (gdb_) gdb_->add_to(all);
+  if (arrivals_) arrivals_->add_to(all);
   all.wait(milliseconds_left());
   read_signals();
   read_events();
+  take_guests();
   for (Line& line : lines_)
     if (!line.is_closed) transfer(line);
   pass_on_output();
@@ -229,7 +264,7 @@ void HostsDriver::read_events() {
   Event event;
   bool supervisor_gone = false;
   while (supervisor_.next(event, supervisor_gone)) {
-    LauncherLine& line = lines_[static_cast<std::size_t>(event.index)].launcher;
+    LauncherLine& line = *of_processes_[static_cast<std::size_t>(event.index)];
     if (event.kind == Event::Kind::kEnded) line.note_launcher_end(event.value);
     if (event.kind == Event::Kind::kCannotStart) line.note_launcher_end(-1, event.value);
   }
@@ -237,6 +272,18 @@ void HostsDriver::read_events() {
   output_.show("mpiexec: the process that keeps the job together was killed\n");
   has_lost_ = true;
   give_up();
+}
+
+/// Proxies that have connected.
+void HostsDriver::take_guests() {
+  if (!arrivals_) return;
+  while (std::optional<Guest> guest = arrivals_->next()) {
+    if (is_over_[guest->host])
+      ::close(guest->socket);
+    else
+      hosts_[guest->host].line().join(guest->socket, std::move(guest->seal));
+  }
+  if (!arrivals_->is_open()) arrivals_.reset();  // the key is of no more use
 }
 
 void HostsDriver::transfer(Line& line) {
@@ -368,6 +415,7 @@ void HostsDriver::lose(std::size_t host) {
 /// Nothing more is waited for, or not for hosts whose ranks have not ended: streams that end end these, too.
 void HostsDriver::give_up(bool all) {
   has_given_up_ = true;
+  if (arrivals_) arrivals_->close();
   for (std::size_t host = 0; host < hosts_.size(); ++host)
     if (!is_over_[host] && (all || !control_.code(host))) lose(host);
 }
@@ -375,6 +423,7 @@ void HostsDriver::give_up(bool all) {
 /// The first time: the ranks of other hosts shall end, and hosts that have not come are not waited for.
 void HostsDriver::fail() {
   if (ending_.has_begun() || std::exchange(has_failed_, true)) return;
+  if (arrivals_) arrivals_->close();
   ending_.limit(has_begun_ ? kGraceOfOthers : kOtherTroubles);
   if (has_begun_ && !is_stuck_) control_.stop_ranks();
   for (std::size_t host = 0; !has_begun_ && host < hosts_.size(); ++host)

@@ -27,8 +27,11 @@ Process process_of(std::vector<std::string> words) {
 
 }  // namespace
 
-Process launcher_process(const tools::Launcher& launcher, const std::string& host, std::uint32_t number) {
-  Process process = process_of(launcher.command(host, {kProxy, std::to_string(number)}));
+Process launcher_process(const tools::Launcher& launcher, const std::string& host, std::uint32_t number,
+                         const std::vector<std::string>& words) {
+  std::vector<std::string> all{kProxy, std::to_string(number)};
+  all.insert(all.end(), words.begin(), words.end());
+  Process process = process_of(launcher.command(host, all));
   process.own_group = !launcher.asks_user();
   process.ignores_signals = launcher.asks_user();
   return process;

@@ -60,8 +60,29 @@ base::Status LauncherLine::prepare(Process& launcher) {
   return {};
 }
 
+base::Status LauncherLine::prepare_for_connection(Process& launcher) {
+  int words[2];
+  if (::pipe2(words, O_CLOEXEC) != 0)
+    return base::fail(MPI_ERR_SPAWN, "cannot make a pipe: {}", base::why_refused("pipe2", errno));
+  has_stream_ = false;
+  launcher.in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  launcher.out = words[1];
+  launcher.err = ::fcntl(words[1], F_DUPFD_CLOEXEC, 3);
+  errors_ = words[0];
+  ::fcntl(errors_, F_SETFL, O_NONBLOCK);
+  return {};
+}
+
+void LauncherLine::join(int socket, Seal seal) {
+  has_stream_ = true;
+  stream_.open(socket, socket);
+  stream_.protect(std::move(seal));
+  stream_.expect_greeting();
+}
+
 void LauncherLine::add_own_to(std::vector<int>& descriptors) const {
-  descriptors.insert(descriptors.end(), {stream_.in(), stream_.out(), errors_});
+  for (const int one : {stream_.in(), stream_.out(), errors_})
+    if (one >= 0) descriptors.push_back(one);
 }
 
 void LauncherLine::add_to(tools::PollSet& all) const {
@@ -81,7 +102,7 @@ void LauncherLine::transfer(const std::function<bool(const Frame&)>& take) {
   stream_.flush();
   read_words();
   look_for_silence(has_heard);
-  if (!ended_at_ && (stream_.has_ended() || has_launcher_ended())) ended_at_ = now;
+  if (!ended_at_ && (has_ended() || launcher_status_)) ended_at_ = now;
 }
 
 void LauncherLine::pause() {
@@ -134,12 +155,13 @@ void LauncherLine::note_launcher_end(int status, int error) {
 bool LauncherLine::is_lost() {
   if (is_silent_ || breaks_rules_ || stream_.is_damaged()) return true;
   if (!ended_at_) return false;
-  if (stream_.has_ended() && has_launcher_ended()) return true;
-  return Clock::now() - *ended_at_ >= (stream_.has_ended() ? kSoon : kRestOfStream);
+  if (has_ended() && has_launcher_ended()) return true;
+  return Clock::now() - *ended_at_ >= (has_ended() ? kSoon : kRestOfStream);
 }
 
 std::string LauncherLine::why_lost(const std::string& launcher) const {
-  const std::string said = last_lines(words_.empty() ? stream_.noise() : words_);
+  std::string said = last_lines(words_.empty() ? stream_.noise() : words_);
+  if (!has_stream_ && words_.empty()) said = "what the host has said is in the batch job's output";
   const std::string& name = is_here_ ? "its proxy" : launcher;
   if (cannot_start_ != 0)
     return fmt::format("cannot start {}: {}", name, base::why_refused("fork", cannot_start_));
@@ -147,17 +169,21 @@ std::string LauncherLine::why_lost(const std::string& launcher) const {
     return fmt::format("nothing has come from it for {} s: the host or its network is gone",
                        kPatience.count());
   if (breaks_rules_ || stream_.is_damaged()) return "what has come from it is no message of its proxy";
-  if (is_there_ && is_here_ && launcher_status_) return fmt::format("{} {}", name, end_of(*launcher_status_));
-  if (is_there_) {
-    std::string launcher_end =
-        launcher_status_ ? fmt::format("{} {}", name, end_of(*launcher_status_)) : name;
-    if (!words_.empty()) launcher_end += ": " + said;
-    return fmt::format("its proxy, or the connection to it, is gone ({})", launcher_end);
-  }
+  if (is_there_ || !has_process_) return why_gone(name, said);
   if (!launcher_status_) return fmt::format("{} has closed the connection: {}", name, said);
   const int code = WIFEXITED(*launcher_status_) ? WEXITSTATUS(*launcher_status_) : 0;
   if (code == 0 || is_here_) return fmt::format("{} {}: {}", name, end_of(*launcher_status_), said);
   return tools::why_not_started(launcher, name_, code, said).why;
+}
+
+/// The proxy has been there.
+std::string LauncherLine::why_gone(const std::string& name, const std::string& said) const {
+  if (is_here_ && launcher_status_) return fmt::format("{} {}", name, end_of(*launcher_status_));
+  std::string why = "its proxy, or the connection to it, is gone";
+  if (!has_process_) return why;
+  std::string launcher_end = launcher_status_ ? fmt::format("{} {}", name, end_of(*launcher_status_)) : name;
+  if (!words_.empty()) launcher_end += ": " + said;
+  return fmt::format("{} ({})", why, launcher_end);
 }
 
 void LauncherLine::close() { stream_.close(); }

@@ -1,5 +1,6 @@
-// A launcher's process, and the stream to the proxy that it has started on another host. Knows whether the
-// proxy is there, has ended, or is lost, and why. mpiexec has such lines, and proxies that start proxies.
+// A launcher's process, and the stream to the proxy that it has started on another host: its standard input
+// and output, or a connection that the proxy has made (arrivals.h). Knows whether the proxy is there, has
+// ended, or is lost, and why. mpiexec has such lines, and proxies that start proxies.
 #pragma once
 
 #include <sys/types.h>
@@ -35,6 +36,13 @@ class LauncherLine {
 
   /// Makes the descriptors of the launcher's process: `in`, `out`, `err`, which are the caller's.
   base::Status prepare(Process& launcher);
+  /// In its place, where the proxy will connect: the process has no input, and all that it writes are its
+  /// words.
+  base::Status prepare_for_connection(Process& launcher);
+  /// In its place, where the user starts the proxy, which will connect: there is no process.
+  void prepare_without_process() { has_stream_ = has_process_ = false; }
+  /// The proxy has connected, and proved to be this host's.
+  void join(int socket, Seal seal);
   void add_own_to(std::vector<int>& descriptors) const;
 
   void add_to(tools::PollSet& all) const;
@@ -54,7 +62,7 @@ class LauncherLine {
   std::string take_words(bool all = false);
   /// Its process has ended, with this status of waitpid(); -1: it could not be started, `error` says why.
   void note_launcher_end(int status, int error = 0);
-  bool has_launcher_ended() const { return launcher_status_.has_value(); }
+  bool has_launcher_ended() const { return !has_process_ || launcher_status_.has_value(); }
 
   /// Nothing more will come. Why, if that was too early; `launcher` is its name.
   bool is_lost();
@@ -63,6 +71,8 @@ class LauncherLine {
   void close();
 
  private:
+  bool has_ended() const { return has_stream_ && stream_.has_ended(); }
+  std::string why_gone(const std::string& name, const std::string& said) const;
   void read_words();
   void look_for_silence(bool has_heard);
 
@@ -70,6 +80,7 @@ class LauncherLine {
   const std::string name_;
   const bool is_here_;
   FrameStream stream_;
+  bool has_process_ = true, has_stream_ = true;
   bool is_there_ = false, is_silent_ = false, breaks_rules_ = false;
   int errors_ = -1;        ///< the launcher's stderr
   std::string words_;      ///< what has come of it

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <charconv>
+#include <optional>
 #include <utility>
 
 #include "cluster/hosts_input.h"
@@ -16,12 +17,16 @@
 #include "hang/control_messages.h"
 #include "job/run.h"
 #include "job/supervisor.h"
+#include "keys/invitation.h"
+#include "keys/join.h"
 #include "plan/map.h"
 #include "plan/plan.h"
 
 namespace clump::mpiexec {
 
 namespace {
+
+constexpr int kExitNotJoined = 1;  ///< Clump is there, and runs
 
 base::Status receive_start(Connection& mpiexec, StartMessage& start) {
   std::string bytes;
@@ -75,22 +80,46 @@ int run_part(ProxyRelay& relay) {
   return end_with(run(command, plan, records, &link));
 }
 
+/// Connects to mpiexec, as the words behind the host's number say.
+base::Status connect(const std::vector<std::string>& words, std::uint32_t host,
+                     std::optional<Joined>& joined) {
+  Invitation invitation;
+  std::optional<Key> key;
+  const std::string& where = words[3];
+  if (words[2] == kKeyFile) {
+    CLUMP_TRY(read_key_file(where, key, invitation));
+  } else {
+    CLUMP_TRY(parse(where, invitation));
+    CLUMP_TRY(read_key(key));
+  }
+  CLUMP_TRY(join(invitation, *key, host, kPatienceOfProxies, joined));
+  if (words[2] == kJoin)
+    tools::print_error("mpiexec: this host has joined the job, and is busy until it ends\n");
+  return {};
+}
+
 }  // namespace
 
 int run_proxy(const std::vector<std::string>& words) {
-  const std::string number = words.size() == 2 ? words[1] : "";
+  const bool connects = words.size() == 4 && (words[2] == kKeyFile || words[2] == kJoin);
+  const std::string number = words.size() == 2 || connects ? words[1] : "";
   std::uint32_t host = 0;
   if (std::from_chars(number.data(), number.data() + number.size(), host).ec != std::errc{} ||
-      ::isatty(STDIN_FILENO) != 0) {
+      (!connects && ::isatty(STDIN_FILENO) != 0)) {
     tools::print_error("mpiexec: {} is how mpiexec starts itself on other hosts: it is not for users\n",
                kProxy);
     return kExitUsage;
+  }
+  std::optional<Joined> joined;
+  if (const base::Status found = connects ? connect(words, host, joined) : base::Status(); !found.ok()) {
+    tools::print_error("mpiexec: {}\n", base::message_of(found.code()));
+    return kExitNotJoined;
   }
   // What a terminal sends to a launcher on this host is for mpiexec, which passes it on.
   ::setpgid(0, 0);
   for (const int one : kOfTheJob) ::signal(one, SIG_DFL);
   ProxyRelay relay(host);
-  if (const base::Status started = relay.start(); !started.ok()) {
+  if (const base::Status started = relay.start(std::move(joined)); !started.ok()) {
     tools::print_error("mpiexec: {}\n", base::message_of(started.code()));
     return kExitCannotRun;
   }

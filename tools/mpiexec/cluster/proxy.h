@@ -8,8 +8,9 @@
 namespace clump::mpiexec {
 
 /// The first word of mpiexec's command line then; the host's number follows. Everything else comes by the
-/// stream (frame_stream.h).
-inline constexpr const char* kProxy = "--proxy";
+/// stream (frame_stream.h). Where the launcher gives none, one of the others follows with its value: how the
+/// proxy finds mpiexec, and gets the job's key (keys/invitation.h).
+inline constexpr const char *kProxy = "--proxy", *kKeyFile = "--key-file", *kJoin = "--join";
 
 /// The exit code; 0 also if mpiexec has been told another one.
 int run_proxy(const std::vector<std::string>& words);

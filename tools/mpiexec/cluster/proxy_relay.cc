@@ -28,11 +28,13 @@ base::Status refused(const char* call) {
 
 }  // namespace
 
-base::Status ProxyRelay::take_descriptors() {
-  const int in = ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), out = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+base::Status ProxyRelay::take_descriptors(std::optional<Joined> connection) {
+  const int in = connection ? connection->socket : ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+  const int out = connection ? connection->socket : ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   errors_ = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
   if (in < 0 || out < 0 || errors_ < 0) return refused("fcntl");
   stream_.open(in, out);
+  if (connection) stream_.protect(std::move(connection->seal));
   const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   ::dup2(nothing, STDIN_FILENO);
   ::close(nothing);
@@ -58,8 +60,8 @@ base::Status ProxyRelay::take_descriptors() {
   return {};
 }
 
-base::Status ProxyRelay::start() {
-  CLUMP_TRY(take_descriptors());
+base::Status ProxyRelay::start(std::optional<Joined> connection) {
+  CLUMP_TRY(take_descriptors(std::move(connection)));
   stream_.greet(CLUMP_VERSION, base::program_path());
   sigset_t all, before;
   sigfillset(&all);

@@ -1,11 +1,13 @@
 // A proxy's end of the stream to mpiexec (frame_stream.h): a thread, so that output and control messages pass
-// while the proxy is busy. The stream is the proxy's standard input and output, which become the ranks' from
-// then on: what is written to descriptors 1 and 2 goes to mpiexec's.
+// while the proxy is busy. The stream is the proxy's standard input and output, or the connection that it has
+// made. Its standard descriptors become the ranks' from then on: what is written to 1 and 2 goes to
+// mpiexec's.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -15,6 +17,7 @@
 #include "cluster/channels.h"
 #include "cluster/connection.h"
 #include "cluster/frame_stream.h"
+#include "keys/join.h"
 
 namespace clump::mpiexec {
 
@@ -27,8 +30,9 @@ class ProxyRelay {
   ProxyRelay& operator=(const ProxyRelay&) = delete;
   ~ProxyRelay();
 
-  /// Takes over the descriptors 0, 1 and 2, and greets.
-  base::Status start();
+  /// Takes over the descriptors 0, 1 and 2, and greets. `connection`: to mpiexec, if those are not the
+  /// stream.
+  base::Status start(std::optional<Joined> connection);
   /// Messages from and to mpiexec. Once.
   Connection control();
   /// The proxy's end of a channel, a socket. Once.
@@ -44,7 +48,7 @@ class ProxyRelay {
   /// A mpiexec that says nothing for so long has gone, with its host or the network.
   static constexpr std::chrono::seconds kPatience{60};
 
-  base::Status take_descriptors();
+  base::Status take_descriptors(std::optional<Joined> connection);
   void run();
   /// False: mpiexec has gone.
   bool take_frames();
