@@ -210,8 +210,10 @@ bool EndpointContext::retract(const PendingSend& withdraw) {
     found = std::erase_if(peer(withdraw.process).backlog, [&](const PendingSend& post) {
               return post.kind == PendingSend::Kind::kMessage && post.message == withdraw.message;
             }) != 0;
-    // Sent behind the message's RTS, and before any other RTS from the same address.
-    if (!found) begin(withdraw, later);
+    // A message that is not announced (any more) has left. Its number is sent behind its RTS.
+    PendingSend cancel = withdraw;
+    cancel.number = found ? 0 : announced_.number_of(*withdraw.message, withdraw.process);
+    if (cancel.number != 0) begin(cancel, later);
     mutex_.unlock();
   }
   unlocked(later);
@@ -264,12 +266,11 @@ bool EndpointContext::start(Peer& peer, const PendingSend& post, Later& later) {
     case PendingSend::Kind::kPiece:
       return start_piece(peer, post, later);
     case PendingSend::Kind::kFin:
-      return send_note(peer, post.process, wire::Kind::kFin, wire::FinBody{post.message}, later);
+      return send_note(peer, post.process, wire::Kind::kFin, wire::FinBody{post.number}, later);
     case PendingSend::Kind::kCancel:
-      return send_note(peer, post.process, wire::Kind::kCancel, wire::CancelBody{post.address, post.message},
-                       later);
+      return start_cancel(peer, post, later);
     case PendingSend::Kind::kCancelled:
-      return send_note(peer, post.process, wire::Kind::kCancelled, wire::FinBody{post.message}, later);
+      return send_note(peer, post.process, wire::Kind::kCancelled, wire::FinBody{post.number}, later);
     case PendingSend::Kind::kCredit:
       return start_credit(peer, post.process);
   }
@@ -289,8 +290,10 @@ bool EndpointContext::start_message(Peer& peer, const PendingSend& post, Later& 
   } else if (is_short) {
     gone = send_in_place(peer, post, later);
   } else {
+    const std::uint64_t number = announced_.add(message, post.process);
     gone = send_note(peer, post.process, wire::Kind::kRts,
-                     wire::RtsBody{post.address, &message, message.bytes, solid}, later);
+                     wire::RtsBody{post.address, number, message.bytes, solid}, later);
+    if (!gone) announced_.remove(*announced_.find(number, post.process));
   }
   if (!gone) return false;
   if (is_short) peer.credit -= message.bytes + wire::kOverhead;
@@ -326,15 +329,24 @@ bool EndpointContext::start_fetch(Peer& peer, OfiRendezvous& rendezvous, Later& 
   }
 }
 
+bool EndpointContext::start_cancel(Peer& peer, const PendingSend& post, Later& later) {
+  Announced* const one = announced_.find(post.number, post.process);
+  if (one == nullptr) return true;  // it has left meanwhile
+  if (!send_note(peer, post.process, wire::Kind::kCancel, wire::CancelBody{post.address, post.number}, later))
+    return false;
+  one->is_cancelled = true;
+  return true;
+}
+
 bool EndpointContext::start_piece(Peer& peer, const PendingSend& post, Later& later) {
   const wire::CtsBody& ask = post.piece;
-  SendRequest& message = *ask.message;
+  // deliver_cts() has looked at it, and the message stays in the table until all its pieces are sent.
+  SendRequest& message = *announced_.find(ask.message, post.process)->message;
   const auto bytes = static_cast<std::size_t>(ask.bytes);
   PieceOut& piece = *in_flight_pools_.pieces_out.take();
   piece.process = post.process;
-  piece.message = &message;
+  piece.number = ask.message;
   piece.bytes = ask.bytes;
-  piece.wanted = ask.wanted;
   const std::byte* data = static_cast<const std::byte*>(message.payload.base) + ask.offset;
   if (!message.payload.type->is_dense()) {
     piece.packed = std::make_unique_for_overwrite<std::byte[]>(bytes);

@@ -27,6 +27,7 @@
 
 #include "base/mutex.h"
 #include "net/ofi/addresses.h"
+#include "net/ofi/announced.h"
 #include "net/ofi/endpoint.h"
 #include "net/ofi/in_flight.h"
 #include "net/ofi/ofi_rendezvous.h"
@@ -128,6 +129,7 @@ class EndpointContext {
   bool start(Peer& peer, const PendingSend& post, Later& later);
   bool start_message(Peer& peer, const PendingSend& post, Later& later);
   bool start_fetch(Peer& peer, OfiRendezvous& rendezvous, Later& later);
+  bool start_cancel(Peer& peer, const PendingSend& post, Later& later);
   bool start_piece(Peer& peer, const PendingSend& post, Later& later);
   bool start_credit(Peer& peer, int process);
   struct Content {
@@ -169,7 +171,10 @@ class EndpointContext {
   bool deliver_message(Peer& peer, int process, const wire::Address& address, std::span<const std::byte> data,
                        Later& later);
   void deliver_rts(int process, const wire::RtsBody& offer, Later& later);
+  void deliver_cts(Peer& peer, int process, const wire::CtsBody& ask, Later& later);
+  void deliver_end(Peer& peer, int process, const wire::FinBody& end, bool is_cancelled, Later& later);
   void give_back(const wire::CancelBody& withdraw);
+  void wrong(Peer& peer, int process, const std::string& what, Later& later);
   void owe(Peer& peer, int process, Count bytes, Later& later);
   void return_withheld(Later& later);
   Sink* sink(int rank) const {
@@ -195,7 +200,7 @@ class EndpointContext {
   std::vector<int> aggregating_;              // processes with an aggregate
   std::atomic<bool> holds_back_{false};       // whether there are any
   Withheld withheld_;
-  std::map<const SendRequest*, Count> partly_sent_;
+  AnnouncedMessages announced_;
   std::uint64_t pieces_ = 0;
   InFlightPools in_flight_pools_;
   std::optional<PeerWatch> watch_;  // for providers over sockets
