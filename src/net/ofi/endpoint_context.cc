@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "net/joint_work.h"
+#include "net/ofi/strangers.h"
 
 namespace clump::net::ofi {
 
@@ -36,6 +37,7 @@ EndpointContext::EndpointContext(const SharedContext& shared, std::size_t index,
   std::vector<std::byte> own;
   if (endpoint_->is_sockets() && endpoint_->name(own).ok())
     watch_.emplace(InternetAddress(own), setup_.connect_timeout);
+  if (watch_) keep_silent_connections_out(InternetAddress(own));
 }
 
 EndpointContext::~EndpointContext() {

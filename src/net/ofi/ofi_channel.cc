@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "net/ofi/provider.h"
+#include "net/ofi/strangers.h"
 
 namespace clump::net {
 
@@ -18,6 +19,7 @@ OfiChannel::OfiChannel(Setup setup)
 OfiChannel::~OfiChannel() = default;
 
 base::Status OfiChannel::open(Setup setup, std::unique_ptr<OfiChannel>& channel) {
+  ofi::allow_more_descriptors();
   const ofi::Libfabric* library = nullptr;
   CLUMP_TRY(ofi::load_libfabric(library));
   std::vector<ofi::FabricInfo> found;
