@@ -89,6 +89,15 @@ class Wire(cluster.Case):
         self.exchange()
         self.end()
 
+    def test_what_libfabric_believes(self):
+        self.exchange()
+        for kind in ("acknowledgement", "fabric"):
+            with self.subTest(kind):
+                self.strangers(20, kind)
+                self.exchange()
+        self.assert_few_descriptors()
+        self.end()
+
     def test_what_is_no_frame(self):
         for kind in ("noise", "web", "fabric"):
             with self.subTest(kind):

@@ -27,7 +27,7 @@ class Forger {
     EXPECT_TRUE(Endpoint::open(*library, *found_.front(), endpoint_).ok());
     Bytes name;
     EXPECT_TRUE(endpoint_->name(name).ok());
-    address_ = PublishedAddress{found_.front()->fabric_attr->prov_name, 7, {name}}.packed();
+    address_ = PublishedAddress{.provider = found_.front()->fabric_attr->prov_name, .token = 7, .endpoints = {name}}.packed();
   }
   void connect_to(const Bytes& address) {
     PublishedAddress to;

@@ -37,7 +37,10 @@ EndpointContext::EndpointContext(const SharedContext& shared, std::size_t index,
   std::vector<std::byte> own;
   if (endpoint_->is_sockets() && endpoint_->name(own).ok())
     watch_.emplace(InternetAddress(own), setup_.connect_timeout);
-  if (watch_) keep_silent_connections_out(InternetAddress(own));
+  if (!watch_) return;
+  keep_silent_connections_out(InternetAddress(own));
+  const int listener = listener_at(InternetAddress(own));
+  expects_greetings_ = setup_.expect_greetings && listener >= 0 && setup_.expect_greetings(listener, token_);
 }
 
 EndpointContext::~EndpointContext() {
@@ -64,11 +67,23 @@ bool EndpointContext::reach(Peer& peer, int process, Later& later) {
   if (peer.lost) return false;
   AddressBook::Entry entry;
   base::Status found = book_.find(process, index_, entry);
-  if (found.ok()) found = endpoint_->insert(entry.name, peer.address);
+  if (found.ok()) found = insert(entry, peer.address);
   peer.token = entry.token;
   if (found.ok() && watch_) watch_->add(process, InternetAddress(entry.name));
   if (!found.ok()) lose(peer, process, base::message_of(found.code()), later);
   return found.ok();
+}
+
+base::Status EndpointContext::insert(const AddressBook::Entry& entry, fi_addr_t& address) {
+  if (entry.expects_greetings) {
+    // What makes one possible makes the other possible.
+    if (!expects_greetings_)
+      return base::fail(MPI_ERR_OTHER,
+                        "its connections begin with a greeting, which this process cannot send: another library or "
+                        "the program has its own send() or accept() in front of Clump's here, and not there");
+    setup_.give_greetings(entry.name, entry.token);
+  }
+  return endpoint_->insert(entry.name, address);
 }
 
 void EndpointContext::lose(Peer& peer, int process, std::string why, Later& later) {

@@ -87,6 +87,8 @@ class EndpointContext {
   const Endpoint& endpoint() const { return *endpoint_; }
   /// How often a thread other than the network thread has looked.
   std::uint64_t looks() const { return looks_.value(); }
+  /// Whether connections to it have to begin with a greeting.
+  bool expects_greetings() const { return expects_greetings_; }
   /// How many messages came without this process's token, or in no known form.
   std::uint64_t refused() const { return refused_.value(); }
 
@@ -118,6 +120,7 @@ class EndpointContext {
 
   Peer& peer(int process);
   bool reach(Peer& peer, int process, Later& later);
+  base::Status insert(const AddressBook::Entry& entry, fi_addr_t& address);
   void lose(Peer& peer, int process, std::string why, Later& later);
   void unlocked(Later& later);
 
@@ -192,6 +195,7 @@ class EndpointContext {
   Timer& timer_;
   const std::uint64_t token_, salt_;
   const Count window_;
+  bool expects_greetings_ = false;  // never changed after the constructor
 
   base::ShortMutex mutex_;  // for all that follows, except what is atomic
   PendingSends inbox_;

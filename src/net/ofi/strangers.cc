@@ -44,12 +44,17 @@ void allow_more_descriptors() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-void keep_silent_connections_out(const InternetAddress& own) {
+int listener_at(const InternetAddress& own) {
+  int found = -1;
   each_stream_socket([&](int descriptor) {
-    if (listens(descriptor) && InternetAddress::of_self(descriptor) == own)
-      ::setsockopt(descriptor, IPPROTO_TCP, TCP_DEFER_ACCEPT, &kSilentInKernelSeconds,
-                   sizeof kSilentInKernelSeconds);
+    if (listens(descriptor) && InternetAddress::of_self(descriptor) == own) found = descriptor;
   });
+  return found;
+}
+
+void keep_silent_connections_out(const InternetAddress& own) {
+  ::setsockopt(listener_at(own), IPPROTO_TCP, TCP_DEFER_ACCEPT, &kSilentInKernelSeconds,
+               sizeof kSilentInKernelSeconds);
 }
 
 void cut_if_silent(int descriptor, const InternetAddress& own, std::chrono::milliseconds patience) {

@@ -17,6 +17,9 @@ void allow_more_descriptors();
 /// a minute. To be called when the provider listens there.
 void keep_silent_connections_out(const InternetAddress& own);
 
+/// The socket that listens at an address of this process; -1: none does.
+int listener_at(const InternetAddress& own);
+
 /// A process of the job says what it wants as soon as it is connected.
 inline constexpr std::chrono::milliseconds kSilence{2000};
 
