@@ -34,8 +34,6 @@ constexpr std::uint32_t kContextCounts = 1 << 17;
 
 std::string context_address(int number) { return fmt::format("clump-contexts-{}-{}", ::geteuid(), number); }
 
-std::uint64_t address_of(const void* object) { return reinterpret_cast<std::uint64_t>(object); }
-
 }  // namespace
 
 LinkChannel::LinkChannel(Setup setup)
@@ -133,7 +131,7 @@ int LinkChannel::place_of_sender(const PeerRef& peer, int rank) {
 }
 
 HeldPlace LinkChannel::hold_place_of(const PeerName& name, int& number) {
-  number = name.rank;
+  number = name.rank < setup_.first_place ? name.rank : -1;  // another job may have told the name
   if (name.job == setup_.job) return {};
   bool is_first = false;
   {
@@ -286,14 +284,15 @@ void LinkChannel::send(Route route, SendRequest& message) {
     return message.released();
   traffic[Way::kReference].add(message.bytes);
   Frame frame = frame_of(Kind::kRts, route, rank, message.envelope, message.bytes);
-  frame.message = address_of(&message);
-  PendingFrame rts = PendingFrame::copied(frame, {}, 0);
-  rts.set_announced(message);
   expect(1);
   {
     const std::lock_guard lock(peer->mutex);
     if (peer->state != Peer::State::kOver) {
-      peer->announced.insert(&message);
+      frame.message = peer->next_number();
+      message.original = reinterpret_cast<SendRequest*>(frame.message);
+      peer->announced.emplace(frame.message, Announced{.message = &message, .bytes = message.bytes});
+      PendingFrame rts = PendingFrame::copied(frame, {}, 0);
+      rts.set_announced(message);
       post_locked(*peer, std::move(rts));
       return;
     }
@@ -302,35 +301,45 @@ void LinkChannel::send(Route route, SendRequest& message) {
   message.released();
 }
 
-/// Whether the message was still announced to this process: it is not any more, and the caller tells its sender.
-bool LinkChannel::is_settled(Peer& peer, SendRequest* message) {
+/// A message that is announced to this process: it is not any more, and the caller tells its sender. Null: there is
+/// none with this number.
+SendRequest* LinkChannel::settle(Peer& peer, std::uint64_t message) {
+  SendRequest* settled = nullptr;
   {
     const std::lock_guard lock(peer.mutex);
-    if (peer.announced.erase(message) == 0) return false;
+    const auto found = peer.announced.find(message);
+    if (found == peer.announced.end()) return nullptr;
+    settled = found->second.message;
+    settled->original = nullptr;
+    peer.announced.erase(found);
   }
   expect(-1);
-  return true;
+  return settled;
 }
 
 bool LinkChannel::retract(Route route, SendRequest& message) {
   int rank = 0;
   const PeerRef peer = find(route.destination, rank);
   if (peer == nullptr) return false;
+  Frame frame = frame_of(Kind::kCancel, route, rank, message.envelope, message.bytes);
   {
     const std::lock_guard lock(peer->mutex);
+    frame.message = reinterpret_cast<std::uint64_t>(message.original);
+    const auto announced = peer->announced.find(frame.message);
+    if (announced == peer->announced.end() || announced->second.message != &message) return false;  // it has left
     const auto found = std::ranges::find_if(
         peer->backlog, [&](const PendingFrame& waiting) { return waiting.announces(message); });
     if (found != peer->backlog.end()) {
       peer->held -= found->held();
       peer->backlog.erase(found);
       note_backlog(*peer);
-      peer->announced.erase(&message);
+      peer->announced.erase(announced);
+      message.original = nullptr;
       expect(-1);
       return true;
     }
+    announced->second.is_cancelled = true;
   }
-  Frame frame = frame_of(Kind::kCancel, route, rank, message.envelope, message.bytes);
-  frame.message = address_of(&message);
   post(*peer, PendingFrame::copied(frame, {}, 0));
   return false;
 }
@@ -344,13 +353,14 @@ void LinkChannel::note_backlog(Peer& peer) {
 }
 
 void LinkChannel::post(Peer& peer, PendingFrame what) {
-  SendRequest* const message = what.message();
+  const std::uint64_t message = what.message();
   bool is_done = false;
   {
     const std::lock_guard lock(peer.mutex);
     is_done = post_locked(peer, std::move(what));
   }
-  if (is_done && message != nullptr && is_settled(peer, message)) message->released();
+  SendRequest* const sent = is_done && message != 0 ? settle(peer, message) : nullptr;
+  if (sent != nullptr) sent->released();
 }
 
 /// The caller has the peer's lock. True: nothing of it waits in the backlog.

@@ -60,7 +60,7 @@ class LinkChannel final : public Channel {
                        std::chrono::steady_clock::time_point limit = std::chrono::steady_clock::time_point::max());
 
   /// The place of a rank of another job, which is held from now on; or the number of one of this job, which
-  /// needs none. -1: there is no room.
+  /// needs none. -1: there is no room, or no such rank.
   [[nodiscard]] HeldPlace hold_place_of(const link::PeerName& name, int& number);
   /// Holds a place that is there. False (of what is returned): it is not, any more.
   [[nodiscard]] HeldPlace hold(int number);
@@ -136,13 +136,15 @@ class LinkChannel final : public Channel {
   void end_peer(const PeerRef& peer, std::string why);
   void watch(link::Connection& connection, bool writing);
   void note_backlog(link::Peer& peer);
-  bool is_settled(link::Peer& peer, SendRequest* message);
+  SendRequest* settle(link::Peer& peer, std::uint64_t message);
   PeerRef find(int number, int& rank) const;
   static link::Frame frame_of(link::Kind kind, Route route, int destination, const Envelope& envelope, Count bytes);
 
   // For link::Connection: what has come.
   bool greet(link::Connection& connection, std::span<const std::byte> bytes);
-  void deliver(const PeerRef& peer, const link::Frame& frame, std::span<const std::byte> bytes);
+  std::string_view deliver(const PeerRef& peer, const link::Frame& frame, std::span<const std::byte> bytes);
+  std::string_view stream(link::Peer& peer, const link::Frame& asked);
+  std::string_view take_back(link::Peer& peer, const link::Frame& frame);
   void tell_crowded(link::Peer& peer, int rank, bool crowded);
 
   const Setup setup_;
@@ -168,6 +170,7 @@ class LinkChannel final : public Channel {
   // Of the thread.
   std::vector<std::byte> read_buffer_;
   bool accepts_later_ = false;
+  std::vector<link::Watched*> later_;  // those for which there was no descriptor
 };
 
 }  // namespace clump::net

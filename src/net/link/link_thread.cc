@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <set>
+#include <map>
 #include <utility>
 
 #include "base/thread_name.h"
@@ -85,7 +85,8 @@ void LinkChannel::run() {
       const std::lock_guard lock(retry_mutex_);
       retries = !retrying_.empty();
     }
-    const int limit = retries ? kRetryMilliseconds : accepts_later_ ? kAcceptAgainMilliseconds : -1;
+    const bool accepts_later = accepts_later_ || !later_.empty();
+    const int limit = retries ? kRetryMilliseconds : accepts_later ? kAcceptAgainMilliseconds : -1;
     const int count = ::epoll_wait(events_, events, 16, limit);
     for (int i = 0; i < count; ++i) {
       if (events[i].data.ptr == &wake_) {
@@ -93,12 +94,13 @@ void LinkChannel::run() {
         (void)!::read(wake_, &number, sizeof number);
       } else if (events[i].data.ptr == &listener_) {
         accept_all();
-      } else {
-        static_cast<Watched*>(events[i].data.ptr)->is_ready(events[i].events);
+      } else if (auto& watched = *static_cast<Watched*>(events[i].data.ptr); !watched.is_ready(events[i].events)) {
+        later_.push_back(&watched);
       }
     }
     if (retries) retry_all();
     if (accepts_later_) accept_all();
+    std::erase_if(later_, [](Watched* one) { return one->is_ready(0); });
   }
 }
 
@@ -251,9 +253,7 @@ base::Status LinkChannel::publish(std::string_view name, std::string_view value)
   CLUMP_TRY(start());
   auto found = std::ranges::find_if(names_, [](const PublicName& one) { return one.is_free(); });
   if (found == names_.end()) found = names_.emplace(names_.end());
-  const int socket = found->open(name, value);
-  epoll_event coming{.events = EPOLLIN, .data = {.ptr = static_cast<Watched*>(&*found)}};
-  if (socket >= 0 && ::epoll_ctl(events_, EPOLL_CTL_ADD, socket, &coming) == 0) return {};
+  if (found->open(name, value, events_)) return {};
   std::string why = base::why_refused("socket, bind, listen", errno);
   if (errno == EADDRINUSE) {
     const std::string holder = holder_of_public_name(name);
@@ -270,7 +270,10 @@ void LinkChannel::unpublish(std::string_view name) {
   if (found != names_.end()) found->close();  // which ends its being watched, too
 }
 
-void link::Connection::is_ready(std::uint32_t events) { channel_.handle(*this, events); }
+bool link::Connection::is_ready(std::uint32_t events) {
+  channel_.handle(*this, events);
+  return true;
+}
 
 void LinkChannel::handle(Connection& connection, std::uint32_t events) {
   if ((events & EPOLLOUT) != 0 && connection.peer != nullptr) flush(*connection.peer);
@@ -278,21 +281,21 @@ void LinkChannel::handle(Connection& connection, std::uint32_t events) {
 }
 
 void LinkChannel::flush(Peer& peer) {
-  std::vector<SendRequest*> released;
+  std::vector<std::uint64_t> written;
   {
     const std::lock_guard lock(peer.mutex);
     while (peer.state == Peer::State::kOpen && !peer.backlog.empty()) {
       PendingFrame& first = peer.backlog.front();
       if (first.write(peer.connections.front()->socket()) != 1) break;
-      if (first.message() != nullptr) released.push_back(first.message());
+      if (first.message() != 0) written.push_back(first.message());
       peer.held -= first.held();
       peer.backlog.pop_front();
     }
     note_backlog(peer);
     if (peer.state == Peer::State::kOpen && peer.backlog.empty()) watch(*peer.connections.front(), false);
   }
-  for (SendRequest* const message : released)
-    if (is_settled(peer, message)) message->released();
+  for (const std::uint64_t number : written)
+    if (SendRequest* const message = settle(peer, number)) message->released();
 }
 
 void LinkChannel::close(Connection& connection) {
@@ -304,16 +307,20 @@ void LinkChannel::close(Connection& connection) {
       std::erase(peer->connections, &connection);
       is_last = peer->connections.empty();
       if (is_last) peer->state = Peer::State::kOver;
+      if (!connection.wrong().empty()) {
+        peer->wrong = connection.wrong();
+        for (const Connection* const other : peer->connections) ::shutdown(other->socket(), SHUT_RDWR);
+      }
     }
     // What the process has said last may still be read from the other one.
-    if (is_last) end_peer(peer, {});
+    if (is_last) end_peer(peer, peer->wrong);
   }
   delete &connection;
 }
 
 /// Nothing comes from this process any more, and nothing reaches it.
 void LinkChannel::end_peer(const PeerRef& peer, std::string why) {
-  std::set<SendRequest*> released;
+  std::map<std::uint64_t, Announced> released;
   std::vector<Peer::Asking*> asking;
   bool is_loss = !why.empty();
   {
@@ -347,8 +354,9 @@ void LinkChannel::end_peer(const PeerRef& peer, std::string why) {
   }
   if (is_loss && place >= 0) setup_.lost(place, name, why);
   for (const int number : held) setup_.gone(number);
-  for (SendRequest* const message : released) {
-    message->released();
+  for (const auto& [number, announced] : released) {
+    announced.message->original = nullptr;
+    announced.message->released();
     expect(-1);
   }
 }

@@ -14,7 +14,8 @@ namespace clump::net::link {
 /// What the link's thread watches by epoll.
 class Watched {
  public:
-  virtual void is_ready(std::uint32_t events) = 0;
+  /// False: there was no descriptor. Nothing is watched for it until the thread has called again, after a moment.
+  virtual bool is_ready(std::uint32_t events) = 0;
 
  protected:
   ~Watched() = default;
@@ -23,18 +24,21 @@ class Watched {
 /// Opened and closed by any thread; it lives as long as the link's thread, which answers.
 class PublicName final : public Watched {
  public:
-  /// The socket; -1 with errno: EADDRINUSE if another process has published the name.
-  int open(std::string_view name, std::string_view value);
+  /// Lets the thread that waits at `events` (epoll) answer. False with errno: EADDRINUSE if another process has
+  /// published the name.
+  bool open(std::string_view name, std::string_view value, int events);
   void close();
   /// Whether it is open, for this name.
   bool has(std::string_view name) const;
   bool is_free() const;
 
  private:
-  void is_ready(std::uint32_t events) override;
+  bool is_ready(std::uint32_t events) override;
+  bool watch(int operation, std::uint32_t wanted);
 
   mutable std::mutex mutex_;
-  int socket_ = -1;
+  int socket_ = -1, events_ = -1;
+  bool is_paused_ = false;  // there was no descriptor
   std::string name_, answer_;
 };
 
