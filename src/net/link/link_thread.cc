@@ -254,8 +254,9 @@ base::Status LinkChannel::publish(std::string_view name, std::string_view value)
   auto found = std::ranges::find_if(names_, [](const PublicName& one) { return one.is_free(); });
   if (found == names_.end()) found = names_.emplace(names_.end());
   if (found->open(name, value, events_)) return {};
-  std::string why = base::why_refused("socket, bind, listen", errno);
-  if (errno == EADDRINUSE) {
+  const int error = errno;
+  std::string why = base::why_refused("socket, bind, listen", error);
+  if (error == EADDRINUSE) {
     const std::string holder = holder_of_public_name(name);
     why = holder.empty() ? "another job on this machine has published it: take another name"
                          : holder + " has taken it on this machine: take another name";
