@@ -117,7 +117,7 @@ class Dev(unittest.TestCase):
                 self.assertLessEqual(set(wanted), {block.split()[0] for block in blocks})
 
     def test_wrong_hash(self):
-        """A wheel that is not the one of the list is not installed; the right one is."""
+        """A wheel that is not the one of the list is not installed."""
         wheels = tempfile.TemporaryDirectory(prefix="wheels-")  # pip takes no blank in the name of a folder
         self.addCleanup(wheels.cleanup)
         wheel = pathlib.Path(wheels.name) / "clump_probe-1.0-py3-none-any.whl"
@@ -129,12 +129,12 @@ class Dev(unittest.TestCase):
         functions = (self.tree / "dev").read_text().partition("\ncommand=")[0]
         (self.tree / "functions").write_text(f'{functions}\nmake_venv "$called_from/venv" "$called_from/list"\n')
         (self.folder / "list.in").write_text("clump-probe==1.0\n")
-        for digest, code in ((hashlib.sha256(b"another").hexdigest(), 1), (hashlib.sha256(wheel.read_bytes()).hexdigest(), 0)):
-            (self.folder / "list.txt").write_text(f"clump-probe==1.0 \\\n    --hash=sha256:{digest}\n")
-            done = subprocess.run(["bash", self.tree / "functions"], capture_output=True, text=True, check=False, cwd=self.folder,
-                                  env={**os.environ, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": wheels.name})
-            self.assertEqual(done.returncode, code, done)
-            self.assertEqual("DO NOT MATCH THE HASHES" in done.stderr, code == 1, done.stderr)
+        (self.folder / "list.txt").write_text(f"clump-probe==1.0 \\\n    --hash=sha256:{hashlib.sha256(b'another').hexdigest()}\n")
+        done = subprocess.run(["bash", self.tree / "functions"], capture_output=True, text=True, check=False, cwd=self.folder,
+                              env={**os.environ, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": wheels.name})
+        self.assertEqual(done.returncode, 1, done)
+        self.assertIn("DO NOT MATCH THE HASHES", done.stderr)
+        self.assertIn(hashlib.sha256(wheel.read_bytes()).hexdigest(), done.stderr)  # which it has
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-/* Names with an escape sequence in them, in what Clump tells: names comm | hang | left | lookup [NAME]. */
+/* Names with an escape sequence in them, in what Clump tells: names comm | abort | hang | window | left |
+   lookup [NAME]. */
 #include "../mpi/check.h"
 
 #define ESCAPE "\033]0;taken\007"
@@ -20,6 +21,14 @@ int main(int argc, char** argv) {
   MPI_Comm_set_name(comm, "a communicator" ESCAPE);
   if (strcmp(argv[1], "comm") == 0) MPI_Send(&rank, 1, MPI_INT, 99, 0, comm);
   if (strcmp(argv[1], "hang") == 0) MPI_Recv(&none, 1, MPI_INT, 0, 0, comm, MPI_STATUS_IGNORE);
+  if (strcmp(argv[1], "abort") == 0) MPI_Abort(comm, 3);
+  if (strcmp(argv[1], "window") == 0) { /* no rank of two comes on: a deadlock is told */
+    MPI_Win window;
+    MPI_Win_create(&none, sizeof none, 1, MPI_INFO_NULL, comm, &window);
+    MPI_Win_set_name(window, "a window" ESCAPE);
+    if (rank == 0) MPI_Win_fence(0, window);
+    MPI_Recv(&none, 1, MPI_INT, 0, 9, comm, MPI_STATUS_IGNORE);
+  }
   if (strcmp(argv[1], "left") == 0) { /* --check tells of a message that is not received */
     MPI_Request request;
     if (rank == 0) MPI_Isend(&rank, 1, MPI_INT, 0, 7, comm, &request);

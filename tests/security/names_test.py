@@ -282,11 +282,13 @@ class Words(Case):
         self.assert_named(tool.run("explain", program, tool="clump"))
 
     def test_communicators(self):
-        self.assert_named(self.mpiexec("-n", "1", NAMES, "comm"))
         self.assert_named(self.mpiexec("-n", "1", "--check", NAMES, "left"))
         self.assert_named(self.mpiexec("-n", "1", "--check", NAMES, "hang"))
-        done = subprocess.run([NAMES, "comm"], capture_output=True, text=True, timeout=60, check=False)
-        self.assert_named(tool.Result(done.returncode, done.stdout, done.stderr, 0))
+        self.assert_named(self.mpiexec("-n", "2", NAMES, "window"))
+        for how in ("comm", "abort"):  # without mpiexec it tells itself
+            self.assert_named(self.mpiexec("-n", "1", NAMES, how))
+            done = subprocess.run([NAMES, how], capture_output=True, text=True, timeout=60, check=False)
+            self.assert_named(tool.Result(done.returncode, done.stdout, done.stderr, 0))
 
     def test_services_and_ports(self):
         done = self.mpiexec("-n", "1", NAMES, "lookup")
