@@ -20,7 +20,7 @@ def file_name(text):
 
 
 def write_file(path, text):
-    """The whole file or none of it. What is there is replaced: a link that somebody has put there is not followed."""
+    """The whole file or none of it. What is there is replaced: a link that another user has put there is not followed."""
     path = Path(path)
     fresh = path.with_name(f".{secrets.token_hex(8)}.new")
     try:

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
+#include <utility>
 
 #include "base/random.h"
 
@@ -58,7 +59,7 @@ bool is_descriptor(const std::string& path, const struct stat& info) {
   return S_ISLNK(info.st_mode) && is_trusted(info) && is_of_descriptor(path);
 }
 
-/// Whether it is another user's, and the folder (/tmp) lets nobody else replace it.
+/// Whether it is another user's, and the folder (/tmp) lets no other user replace it.
 bool is_kept(const std::string& path, const struct stat& info) {
   struct stat folder {};
   const uid_t user = ::geteuid();
@@ -72,7 +73,9 @@ std::string words_for_owner(const struct stat& info) {
 }  // namespace
 
 NewFile::NewFile(const std::string& path) {
-  if (!open(path) && why_.empty()) fails(errno);
+  if (open(path)) return;
+  if (why_.empty()) fails(errno);
+  if (stream_ != nullptr) std::fclose(std::exchange(stream_, nullptr));
 }
 
 NewFile::~NewFile() {
@@ -95,7 +98,10 @@ bool NewFile::open(const std::string& path) {
     why_ = words_for_owner(info);
     return false;
   }
-  if (!is_of_open_file && (!is_there || !is_stream(info))) return open_beside(real);
+  if (!is_of_open_file && (!is_there || !is_stream(info))) {
+    const bool is_own = is_there && S_ISREG(info.st_mode) && info.st_uid == ::geteuid();
+    return open_beside(real) && (!is_own || ::fchmod(::fileno(stream_), info.st_mode & 0777) == 0);
+  }
   // A FIFO without a reader is refused (ENXIO), and not waited for.
   const int flags =
       O_WRONLY | O_TRUNC | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | (is_of_open_file ? 0 : O_NOFOLLOW);

@@ -70,7 +70,7 @@ class TextReader {
     why = std::strerror(error);
     return false;
   }
-  /// One without a name in a file system: it has come from whoever started this process.
+  /// One without a name in a file system: it has come from the process that started this one.
   bool is_pipe() const {
     struct statfs system {};
     return ::fstatfs(file_, &system) == 0 && system.f_type == PIPEFS_MAGIC;
