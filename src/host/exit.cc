@@ -83,8 +83,8 @@ void print(const pmi::FailureView& failure) {
   const pmi::Job& job = host().job;
   const int length = static_cast<int>(base::printable_into(text, failure.text));
   const int bytes =
-      std::snprintf(line, sizeof line, "clump: rank %d of %d ended the job%s%.*s\n", job.first_rank(job.here()),
-                    job.ranks(), failure.text.empty() ? "" : ": ", length, text);
+      std::snprintf(line, sizeof line, "clump: rank %d of %d ended the job%s%.*s\n",
+                    job.first_rank(job.here()), job.ranks(), failure.text.empty() ? "" : ": ", length, text);
   (void)!::write(STDERR_FILENO, line, std::min<std::size_t>(bytes, sizeof line - 1));
 }
 

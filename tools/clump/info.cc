@@ -26,11 +26,10 @@ void show_machine() {
   for (const Processor& core : cores.all) numbers.push_back(core.number);
   std::sort(numbers.begin(), numbers.end());
   print_out("scheduler: {} (mpiexec --scheduler {} chooses the other one)\n", name_of(kDefaultScheduler),
-             kDefaultScheduler == pmi::Scheduler::kFibers ? "threads" : "fibers");
+            kDefaultScheduler == pmi::Scheduler::kFibers ? "threads" : "fibers");
   print_out("usable cores: {} ({})", numbers.size(), as_list(numbers));
   if (cores.quota)
-    print_out("; {} pays for {:.3g}: at most {} workers", cores.quota->group, cores.quota->cores,
-               cores.most);
+    print_out("; {} pays for {:.3g}: at most {} workers", cores.quota->group, cores.quota->cores, cores.most);
   print_out("\nFSGSBASE: {}, membarrier: {}\n", yes(has_cheap_switches()), yes(has_membarrier()));
 }
 
@@ -55,13 +54,12 @@ int show_info(bool missing) {
   print_out("library: {}\n", own_library("libmpi_abi.so.1"));
   show_machine();
   print_out("functions of the MPI standard (C, with large counts): {} of {} have a body\n", with_body,
-             std::size(kFunctions));
+            std::size(kFunctions));
   for (const auto& [chapter, counts] : chapters) {
     print_out("  {:<24}{:>4} of {:>4}\n", chapter, counts.first, counts.second);
   }
   if (with_body < static_cast<int>(std::size(kFunctions)))
-    print_out(
-        "'clump info --missing' lists the others; calling one gives MPI_ERR_UNSUPPORTED_OPERATION.\n");
+    print_out("'clump info --missing' lists the others; calling one gives MPI_ERR_UNSUPPORTED_OPERATION.\n");
   return 0;
 }
 

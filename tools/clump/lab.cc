@@ -15,9 +15,10 @@ namespace clump::tools {
 int run_lab(const std::vector<std::string>& words) {
   const std::string start = own_prefix() + "/share/clump/lab/start.py";
   if (::access(start.c_str(), R_OK) != 0) {
-    print_error("clump: {} is missing: install Clump with its component 'development', which has the "
-               "laboratory\n",
-               start);
+    print_error(
+        "clump: {} is missing: install Clump with its component 'development', which has the "
+        "laboratory\n",
+        start);
     return 1;
   }
   ::setenv("CLUMP_LAB_PREFIX", own_prefix().c_str(), 1);
@@ -29,7 +30,7 @@ int run_lab(const std::vector<std::string>& words) {
   arguments.push_back(nullptr);
   ::execvp("python3", arguments.data());
   print_error("clump: the laboratory needs python3 (3.9 or newer) in PATH, which cannot be started: {}\n",
-             std::strerror(errno));
+              std::strerror(errno));
   return 127;
 }
 

@@ -24,7 +24,7 @@ int refuse_command(const CommandLine& line, std::string_view word) {
     known.push_back(command->get_name());
   const std::string_view near = nearest(word, known);
   print_error("clump: there is no command '{}'{}; there are {} (clump --help tells more)\n", word,
-             near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near), fmt::join(known, ", "));
+              near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near), fmt::join(known, ", "));
   return 2;
 }
 

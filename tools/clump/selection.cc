@@ -82,7 +82,7 @@ int show_selection() {
   for (const coll::Rule& rule : rules) {
     const bool same = previous != nullptr && previous->collective == rule.collective;
     print_out("{:<16}{:<24}{}\n", same ? "" : coll::name_of(rule.collective), coll::name_of(rule.algorithm),
-               coll::condition_text(rule));
+              coll::condition_text(rule));
     previous = &rule;
   }
   return 0;
@@ -91,8 +91,9 @@ int show_selection() {
 int show_selection(const std::string& shape) {
   const std::vector<int> ranks = ranks_by_host(shape);
   if (ranks.empty()) {
-    print_error("clump: --shape {}: ranks by host are written 4x4 (4 hosts of 4), 1+2+4, or 16 for one host\n",
-               shape);
+    print_error(
+        "clump: --shape {}: ranks by host are written 4x4 (4 hosts of 4), 1+2+4, or 16 for one host\n",
+        shape);
     return 2;
   }
   RulesFile file;

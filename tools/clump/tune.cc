@@ -1,7 +1,7 @@
 // clump tune: measures which algorithm is cheapest for each collective on this machine, and writes the rules
 // that mpiexec finds from then on.
-#include "common/output.h"
 #include "tune.h"
+#include "common/output.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -85,8 +85,8 @@ void show_plan(const std::vector<Setting>& settings, double each, const std::str
     const std::vector<Cell> cells = plan_cells(setting, each);
     for (const Cell& cell : cells) algorithms += cell.algorithms.size();
     print_out("{}: {} operations and sizes up to {}, by {:.1f} algorithms each, in {:.1f} s\n",
-               text_of(setting), cells.size(), coll::size_text(cells.back().bytes),
-               static_cast<double>(algorithms) / static_cast<double>(cells.size()), each);
+              text_of(setting), cells.size(), coll::size_text(cells.back().bytes),
+              static_cast<double>(algorithms) / static_cast<double>(cells.size()), each);
   }
   print_out("The rules would be written to {}.\n", path);
 }
@@ -108,16 +108,16 @@ void show_changes(const std::vector<Change>& changes) {
     return;
   }
   print_out("{:<16}{:<24}{:<32}{:<22}{:<22}{}\n", "collective", "where", "sizes", "shipped", "cheaper here",
-             "gain where it is greatest");
+            "gain where it is greatest");
   for (const Change& change : changes) {
     const coll::Rule& rule = change.rule;
     std::string sizes = rule.from_bytes == 0 ? "" : "from " + coll::size_text(rule.from_bytes);
     if (rule.below_bytes != 0)
       sizes += (sizes.empty() ? "below " : ", below ") + coll::size_text(rule.below_bytes);
     print_out("{:<16}{:<24}{:<32}{:<22}{:<22}{:.2f} x: {} -> {} for {}\n", coll::name_of(rule.collective),
-               text_of({change.ranks, rule.where}), sizes, coll::name_of(change.shipped),
-               coll::name_of(rule.algorithm), change.before / change.after, seconds_text(change.before),
-               seconds_text(change.after), coll::size_text(change.bytes));
+              text_of({change.ranks, rule.where}), sizes, coll::name_of(change.shipped),
+              coll::name_of(rule.algorithm), change.before / change.after, seconds_text(change.before),
+              seconds_text(change.after), coll::size_text(change.bytes));
   }
 }
 
@@ -197,7 +197,7 @@ int tune(const TuneOptions& options) {
   if (!written.ok()) return complain(base::message_of(written.code()), 1);
   const bool found_there = path == usual_rules_file();
   print_out("{} rules are in {}: {}\n", rules_of(changes).size(), path,
-             found_there ? "mpiexec uses them from now on" : "mpiexec --coll-rules uses them");
+            found_there ? "mpiexec uses them from now on" : "mpiexec --coll-rules uses them");
   return 0;
 }
 

@@ -43,9 +43,9 @@ std::string served_by(const std::string& library) {
 void show_start(const WrongMpi& library) {
   const bool is_standard = image::mpi_kind_of(library.library) == MpiKind::kStandardAbi;
   print_out("{}: {}, named by {}\n", library.user, library.library,
-             library.by.empty() ? "nobody" : library.by);
+            library.by.empty() ? "nobody" : library.by);
   print_out("  started by itself:          {}{}\n", library.path.empty() ? "not found" : library.path,
-             is_standard ? "" : fmt::format(" ({})", image::family_of(library)));
+            is_standard ? "" : fmt::format(" ({})", image::family_of(library)));
 }
 
 /// Whether it fits. `is_refused`: the program needs more than Clump's library of that name has.
@@ -157,7 +157,7 @@ std::string name_in_folder(const std::string& path) { return path.substr(path.rf
 /// Says what mpi4py is under mpiexec (host/mpi4py.cc), and whether a module of it fits.
 bool show_mpi4py(const std::vector<std::string>& modules) {
   print_out("this Python has mpi4py with {} module{}; one is chosen by 'from mpi4py import MPI':\n",
-             modules.size(), modules.size() == 1 ? "" : "s");
+            modules.size(), modules.size() == 1 ? "" : "s");
   bool fits = false;
   bool has_standard = false;
   bool has_mpich = false;
@@ -169,17 +169,17 @@ bool show_mpi4py(const std::vector<std::string>& modules) {
       has_standard = has_standard || is_standard;
       fits = fits || is_standard || !served_by(name).empty();
       print_out("  {}: {} ({})\n", module, name,
-                 is_standard ? "the MPI standard ABI" : image::family_of({module, {}, name, {}}));
+                is_standard ? "the MPI standard ABI" : image::family_of({module, {}, name, {}}));
     }
   }
   if (!fits)
     print_out("under Clump's mpiexec:      none of these; install mpi4py for the MPI standard ABI:\n  {}\n",
-               image::command_for_mpi4py(own_mpicc()));
+              image::command_for_mpi4py(own_mpicc()));
   else if (has_standard || modules.size() == 1)
     print_out("under Clump's mpiexec:      {}\n", has_standard ? "the standard ABI's" : "this one");
   else
     print_out("under Clump's mpiexec:      {} (set MPI4PY_MPIABI to choose another one)\n",
-               has_mpich ? "MPICH's: mpiexec sets MPI4PY_MPIABI=mpich" : "one that fits");
+              has_mpich ? "MPICH's: mpiexec sets MPI4PY_MPIABI=mpich" : "one that fits");
   return fits;
 }
 
@@ -195,7 +195,7 @@ int show_what_comes(const std::string& path, const std::vector<std::string>& wor
   const Folder folder;
   if (folder.path().empty()) {
     print_error("clump: cannot make a folder for what ld.so tells: {} (TMPDIR names another place)\n",
-               std::strerror(errno));
+                std::strerror(errno));
     return 1;
   }
   const int code = run_observed(path, words, folder.path());
@@ -243,7 +243,7 @@ int show_which(const std::vector<std::string>& words) {
   }
   if (verdict.mpi == MpiKind::kNone) {
     print_out("{}: no MPI library; with arguments behind it, it is run, and what comes in then is told\n",
-               path);
+              path);
     return 1;
   }
   const bool fits = show({path, verdict.mpi_needed_by, verdict.mpi_library, verdict.mpi_path},

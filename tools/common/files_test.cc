@@ -67,7 +67,8 @@ TEST_F(Files, AppearAsAWhole) {
   EXPECT_EQ(std::filesystem::status(path("other")).permissions(), std::filesystem::perms{0640});
   std::filesystem::permissions(path("other"), std::filesystem::perms{0600});
   EXPECT_EQ(write(path("other"), ""), "");
-  EXPECT_EQ(std::filesystem::status(path("other")).permissions(), std::filesystem::perms{0600}) << "as it was";
+  EXPECT_EQ(std::filesystem::status(path("other")).permissions(), std::filesystem::perms{0600})
+      << "as it was";
 }
 
 TEST_F(Files, FollowOwnLinks) {

@@ -27,8 +27,8 @@ constexpr Count kMostEager = 64 * 1024;
 /// With more than this not taken by a process, messages to it are announced.
 constexpr std::size_t kMostHeld = 4 << 20;
 
-// A context: the highest bit; a number that this process alone has of this user's on this machine; a count; the lowest bit is
-// the communicator's.
+// A context: the highest bit; a number that this process alone has of this user's on this machine; a count;
+// the lowest bit is the communicator's.
 constexpr int kContextNumbers = 1 << 13;
 constexpr std::uint32_t kContextCounts = 1 << 17;
 
@@ -217,8 +217,8 @@ base::Status LinkChannel::new_context(std::uint32_t& context) {
     const auto first = static_cast<int>(base::random_number() % kContextNumbers);
     for (int i = 0; i < kContextNumbers && context_number_ < 0; ++i) {
       const int number = (first + i) % kContextNumbers;
-      // The name is taken as long as this process lives; so no other one of this user has the number, and contexts never
-      // meet those of other users. It listens, so that holder_of() tells whose it is.
+      // The name is taken as long as this process lives; so no other one of this user has the number, and
+      // contexts never meet those of other users. It listens, so that holder_of() tells whose it is.
       context_socket_ = bound_socket(context_address(number), SOCK_STREAM);
       if (context_socket_ >= 0 && ::listen(context_socket_, 1) == 0) context_number_ = number;
       if (context_number_ < 0 && errno != EADDRINUSE)
@@ -227,9 +227,9 @@ base::Status LinkChannel::new_context(std::uint32_t& context) {
     }
     if (context_number_ < 0) {
       const std::string holder = holder_of(context_address(first));
-      return base::fail(MPI_ERR_OTHER, "all {} numbers for communicators between jobs of this machine are in use{}",
-                        kContextNumbers,
-                        holder.empty() ? holder : fmt::format("; {} has taken some of them", holder));
+      return base::fail(
+          MPI_ERR_OTHER, "all {} numbers for communicators between jobs of this machine are in use{}",
+          kContextNumbers, holder.empty() ? holder : fmt::format("; {} has taken some of them", holder));
     }
     context_ = static_cast<std::uint32_t>(base::random_number());
   }

@@ -80,11 +80,12 @@ class LinkChannel final : public Channel {
   bool is_expecting() const { return expecting_.load(std::memory_order_acquire) > 0; }
   /// Whether all that was sent has been given to the system.
   bool is_flushed() const { return unflushed_.load(std::memory_order_acquire) == 0; }
-  /// Publishes a name for all jobs of this user on this machine (link::find_public_name()). MPI_ERR_SERVICE: another
-  /// one has, or another user has taken the name's socket.
+  /// Publishes a name for all jobs of this user on this machine (link::find_public_name()). MPI_ERR_SERVICE:
+  /// another one has, or another user has taken the name's socket.
   base::Status publish(std::string_view name, std::string_view value);
   void unpublish(std::string_view name);
-  /// A context that no process of this user on this machine gives to another communicator. Fails if there is none.
+  /// A context that no process of this user on this machine gives to another communicator. Fails if there is
+  /// none.
   base::Status new_context(std::uint32_t& context);
 
   const Traffic& traffic(int rank) const override { return traffic_[static_cast<std::size_t>(rank)]; }

@@ -107,7 +107,7 @@ int run_proxy(const std::vector<std::string>& words) {
   if (std::from_chars(number.data(), number.data() + number.size(), host).ec != std::errc{} ||
       (!connects && ::isatty(STDIN_FILENO) != 0)) {
     tools::print_error("mpiexec: {} is how mpiexec starts itself on other hosts: it is not for users\n",
-               kProxy);
+                       kProxy);
     return kExitUsage;
   }
   std::optional<Joined> joined;

@@ -80,7 +80,7 @@ class Exploration {
     }
     tell_nothing();
     tools::print_error("mpiexec: {} seeds tried ({} to {}), and no run has failed\n", command_.explore,
-               *command_.seed, end_ - 1);
+                       *command_.seed, end_ - 1);
     return 0;
   }
 
@@ -93,7 +93,7 @@ class Exploration {
     if (trial.process == 0) become(trial, me);
     if (trial.process < 0) {
       tools::print_error("mpiexec: cannot run seed {}: {}\n", seed,
-                 base::why_refused("fork or memfd_create", errno));
+                         base::why_refused("fork or memfd_create", errno));
       end_all();
       return false;
     }
@@ -132,7 +132,8 @@ class Exploration {
     copy(failed.out, STDOUT_FILENO);
     copy(failed.err, STDERR_FILENO);
     tools::print_error("mpiexec: seed {} fails, with exit code {} ({} tried); to repeat that run:\n  {}\n",
-               failed.seed, code, failed.seed - *command_.seed + 1, command_to_repeat(command_, failed.seed));
+                       failed.seed, code, failed.seed - *command_.seed + 1,
+                       command_to_repeat(command_, failed.seed));
     return code;
   }
 

@@ -44,7 +44,8 @@ base::Status check_file(const std::string& option, const std::string& path) {
   if (exists && S_ISDIR(info.st_mode))
     return base::fail(MPI_ERR_BAD_FILE, "{}: {} is a folder: name a file", option, path);
   if (std::string why; !tools::may_write(path, why))
-    return base::fail(MPI_ERR_BAD_FILE, "{}: {} cannot be written ({}): name another file", option, path, why);
+    return base::fail(MPI_ERR_BAD_FILE, "{}: {} cannot be written ({}): name another file", option, path,
+                      why);
   return {};
 }
 

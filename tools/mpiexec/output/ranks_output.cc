@@ -31,8 +31,9 @@ base::Status cannot_write(const std::string& path, const std::string& why) {
 /// What another user has put there is not opened: a link would lead elsewhere, a FIFO might have no reader.
 base::Status check_name(const std::string& path) {
   const std::optional<uid_t> other = base::foreign_name_by(path.c_str());
-  return other ? cannot_write(path, fmt::format("another user (uid {}) has put a link or a FIFO there", *other))
-               : base::Status();
+  return other
+             ? cannot_write(path, fmt::format("another user (uid {}) has put a link or a FIFO there", *other))
+             : base::Status();
 }
 
 /// A FIFO that nobody reads from now on holds up its rank, and not mpiexec. The open file description is
