@@ -280,11 +280,11 @@ TEST_F(Link, SleepsWhileThereIsNoDescriptorForAName) {
   const std::string name = fmt::format("name of {}", ::getpid());
   ASSERT_TRUE(server.channel->publish(name, "port").ok());
   const LinkThread thread(before);
-  std::string found;
+  std::string found, holder;
   std::thread asking;
   {
     const OneFree none_for_the_thread(thread.descriptor());
-    asking = std::thread([&] { found = link::find_public_name(name); });
+    asking = std::thread([&] { found = link::find_public_name(name, holder); });
     std::this_thread::sleep_for(kLook / 4);
     const auto used = thread.used();
     std::this_thread::sleep_for(kLook);
