@@ -168,6 +168,18 @@ class Manual(Case):
         self.assertEqual(done.returncode, 126, done)
         self.assertIn("there is no terminal on which the job's key could be shown", done.stderr)
 
+    def test_the_port_is_on_the_interface_that_is_named(self):
+        cluster.ip("h0", "addr", "add", "10.78.0.1/24", "dev", "eth0", "label", "eth0")
+        self.addCleanup(cluster.ip, "h0", "addr", "del", "10.78.0.1/24", "dev", "eth0")
+        self.job("--iface", "eth0", "--host", "h1", "-n", 1, tool.program("show"))
+        self.assertEqual(self.address, "10.77.0.1,10.78.0.1")
+        self.assertEqual({address for _, _, address, _ in listening("h0")}, {"10.77.0.1", "10.78.0.1"})
+        self.proxy("h1")
+        self.assert_runs(1)
+        done = self.run_job("--launcher", "manual", "--iface", "none0", "--host", "h1", "-n", 1, tool.program("show"), stdin=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, 126, done)
+        self.assertIn("--iface none0: ", done.stderr)
+
     def test_a_host_that_is_lost_is_named(self):
         self.job("--host", "h1,h2", "-n", 4, RING, 250)
         proxies = {host: self.proxy(host) for host in self.commands}
