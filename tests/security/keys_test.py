@@ -101,11 +101,13 @@ class Manual(Case):
         self.mpiexec = self.terminal.process
         self.key = self.terminal.read_until(r"  key:  ([0-9a-f]{64})\r\n").group(1)
         self.commands = dict(re.findall(r"  on (\S+):  (.*)\r\n", self.terminal.text))
-        self.address, self.port = re.search(r"--join (\S+)@(\d+)", self.commands["h1"]).groups()
+        self.address, self.port = re.search(r"--join (\S+)@(\d+)", self.terminal.text).groups()
 
-    def proxy(self, host: str, at=None, key=None, **options) -> subprocess.Popen:
+    def proxy(self, host: str, at=None, key=None, name=None, **options) -> subprocess.Popen:
         """The user types the command on a host, and gives it the key by a pipe; `at`: an attacker has changed where it is to connect."""
-        command = self.commands[host] if at is None else re.sub(r"--join \S+", f"--join {at}", self.commands[host])
+        command = self.commands[name or host]
+        if at is not None:
+            command = re.sub(r"--join \S+", f"--join {at}", command)
         began = subprocess.Popen(on(host, "sh", "-c", command), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **options)
         self.addCleanup(began.wait)
         self.addCleanup(began.stderr.close)
@@ -213,6 +215,20 @@ class Manual(Case):
         self.assertGreaterEqual(len(heard), 48)
         self.assertEqual(len(heard) % 48, 0)  # he was told the number of a host, and numbers that change each time
         self.assertEqual(heard[:16], b"clump-join 1" + bytes(4))
+        self.end(attacker)
+
+    def test_a_listener_at_an_address_that_all_hosts_have(self):
+        """As that of a bridge for containers. mpiexec does not know the name of the host, and so tells all of its own addresses."""
+        for host in ("h0", "h1"):
+            cluster.ip(host, "addr", "add", "10.88.0.1/32", "dev", "lo")
+            self.addCleanup(cluster.ip, host, "addr", "del", "10.88.0.1/32", "dev", "lo")
+        folder = self.folder()
+        self.job("--host", "hx", "-n", 2, tool.program("show"))
+        self.assertEqual(sorted(self.address.split(",")), ["10.77.0.1", "10.88.0.1"])
+        attacker = self.attacker("h1", "lie", self.port, folder)
+        self.proxy("h1", name="hx")
+        self.assert_runs(2)
+        self.assertIn(b"clump-join 1", (folder / "heard").read_bytes())
         self.end(attacker)
 
     def relayed(self, *words: object):
