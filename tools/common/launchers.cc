@@ -43,7 +43,7 @@ const LauncherRow kRows[] = {
     {"rsh", "rsh", {"%h"}, Way::kLine, true},
     {"fork", "", {}, Way::kHere},
     {"slurm", "srun", {"--nodes=1", "--ntasks=1", "--nodelist=%h", "--overlap", "--cpu-bind=none", "--mpi=none", "--quiet"}, Way::kWords},
-    {"sge", "qrsh", {"-inherit", "%h"}, Way::kLine},
+    {"sge", "qrsh", {"-inherit", "-V", "%h"}, Way::kLine},
     {"lsf", "blaunch", {"%h"}, Way::kLine},
     {"pbs", "pbsdsh", {"-n", "%n", "--"}, Way::kTask},
     {"manual", "", {}, Way::kByHand},
