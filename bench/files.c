@@ -15,8 +15,11 @@ static double seconds;
 static char name[512];
 static MPI_File file;
 
+/* A new file: what has its name already may be a link of another user's. */
 static void open_file(void) {
-  const int code = MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+  if (rank == 0) unlink(name);
+  MPI_Barrier(MPI_COMM_WORLD);
+  const int code = MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_EXCL | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
   if (code == MPI_SUCCESS) return;
   char text[MPI_MAX_ERROR_STRING];
   int length = 0;

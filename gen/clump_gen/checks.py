@@ -124,6 +124,8 @@ class Writer:
         check = "info_or_null" if is_optional_info(self.function, p) else handle.check
         self.declarations.append(f"{handle.object}* {local(p)} = nullptr;")
         self._say(_try(f"{check}(call, {_named(p)}, {local(p)})"))
+        if self.entry.about("intra", p.name):
+            self._say(_try(f"intra({_named(p)}, *{local(p)})"))
 
     def _operation_of_root(self, p: Parameter) -> None:
         """Of MPI_Reduce: in the root's group of an intercommunicator it means something at the root only."""

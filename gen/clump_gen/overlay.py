@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Dict, FrozenSet, Iterable, Set
 
 FLAGS = {"plain", "always", "anytime", "raises", "form", "timed", "tool", "together", "alike"}
-PARAMETER_FLAGS = {"handle", "raw", "unchecked", "errors", "together"}
+PARAMETER_FLAGS = {"handle", "raw", "unchecked", "errors", "together", "intra"}
 
 
 @dataclass

@@ -75,7 +75,10 @@ def run(parser, options):
     cores = options.cores or len(os.sched_getaffinity(0))
     context = Context(cores=cores, size=options.size, hosts=tuple(options.host))
     laboratory = Laboratory(experiments, libraries, context, options)
-    results = laboratory.run()
+    try:
+        results = laboratory.run()
+    except printing.NotOurs as problem:
+        sys.exit(f"clump lab: --out: {problem}")
     report.write(results, options.out)
     gaps = sum(len(part["gaps"]) for part in results["experiments"].values())
     print(f"{options.out}/report.html, report.md" + (f"; {gaps} gaps, which the report lists" if gaps else ""))

@@ -3,7 +3,7 @@
 import json
 import sys
 
-from . import predict, report
+from . import predict, printing, report
 from .model import PAPERS
 from .svg import digits
 
@@ -129,9 +129,9 @@ def main(parser, options):
         if options.folder is None:
             parser.error("--check needs the folder of a report")
         text, found = check(report.load(options.folder))
-        print(text if found else "clump lab: nothing can be compared: run machine, access, styles and matmul with at least two cores first")
+        print(printing.printable(text) if found else "clump lab: nothing can be compared: run machine, access, styles and matmul with at least two cores first")
         return 0 if found else 1
     machine, results, library = machine_of(parser, options)
     program, source = program_of(parser, options, results, library)
-    print("\n".join(advice(machine, program, source)))
+    print(printing.printable("\n".join(advice(machine, program, source))))
     return 0

@@ -2,10 +2,11 @@
 
 import html
 import json
+import re
 import statistics
 from pathlib import Path
 
-from . import facts, overview, svg
+from . import facts, overview, printing, svg
 from .experiments import all_experiments
 from .model import PAPERS
 
@@ -107,7 +108,7 @@ def html_part(experiment, items, findings, gaps):
         lines.append('<p class="gap">Nothing was measured.</p>')
     for item in items:
         if item["kind"] == "chart":
-            lines.append(f'<figure id="{item["name"]}">{svg.draw(item)}</figure>')
+            lines.append(f'<figure id="{html.escape(printing.file_name(item["name"]))}">{svg.draw(item)}</figure>')
             if item.get("note"):
                 lines.append(f'<p class="note">{html.escape(item["note"])}</p>')
         else:
@@ -130,10 +131,25 @@ def page(results):
             f"<style>{STYLE}</style></head><body><h1>Lab report</h1>{about}<nav>{links}</nav>{body}</body></html>\n")
 
 
+# Of characters that can be markup those that are: an asterisk between blanks, an underscore within a word and brackets without a link are not.
+MARKUP = re.compile(r"[\\`|~]|\](?=[(\[:])|\*(?=\S)|(?<=\S)\*|(?<!\w)_|_(?!\w)")
+IN_BRACKETS = re.compile(r"[\[\]]|" + MARKUP.pattern)
+
+
+def as_markdown(text, marks=MARKUP):
+    """Words as they are, in one line: what others have said in them (versions, errors, names) is no markup, link or HTML."""
+    text = printing.printable(" ".join(str(text).split()))
+    return marks.sub(r"\\\g<0>", text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
 def markdown_table(header, rows):
-    clean = lambda cell: str(cell).replace("|", "\\|").replace("\n", " ")  # noqa: E731
-    lines = ["| " + " | ".join(map(clean, header)) + " |", "|" + "---|" * len(header)]
-    return "\n".join(lines + ["| " + " | ".join(map(clean, row)) + " |" for row in rows])
+    line = lambda cells: "| " + " | ".join(map(as_markdown, cells)) + " |"  # noqa: E731
+    return "\n".join([line(header), "|" + "---|" * len(header), *map(line, rows)])
+
+
+def file_of(chart):
+    """Its name has that of a library in it."""
+    return printing.file_name(chart["name"]) + ".svg"
 
 
 def markdown_part(experiment, items, findings, gaps):
@@ -142,20 +158,20 @@ def markdown_part(experiment, items, findings, gaps):
         lines.append("Nothing was measured.")
     for item in items:
         if item["kind"] == "chart":
-            lines.append(f"![{item['title']}](figures/{item['name']}.svg)")
+            lines.append(f"![{as_markdown(item['title'], IN_BRACKETS)}](figures/{file_of(item)})")
         else:
-            lines += [f"**{item['title']}**", markdown_table(item["header"], item["rows"])]
+            lines += [f"**{as_markdown(item['title'])}**", markdown_table(item["header"], item["rows"])]
         if item.get("note"):
-            lines.append(item["note"])
+            lines.append(as_markdown(item["note"]))
     if findings:
         lines += ["**Beside the paper**", markdown_table(FINDINGS, finding_rows(findings))]
     if gaps:
-        lines += ["**Gaps**", "\n".join(f"- {gap_words(gap)}" for gap in gaps)]
+        lines += ["**Gaps**", "\n".join(f"- {as_markdown(gap_words(gap))}" for gap in gaps)]
     return lines
 
 
 def markdown(results):
-    lines = ["# Lab report", *heading(results)]
+    lines = ["# Lab report", *map(as_markdown, heading(results))]
     found = parts(results)
     for part in found:
         lines += markdown_part(*part)
@@ -172,6 +188,6 @@ def write(results, folder):
     for _, items, _, _ in parts(results):
         for item in items:
             if item["kind"] == "chart":
-                (folder / "figures" / f"{item['name']}.svg").write_text(svg.draw(item) + "\n")
-    (folder / "report.html").write_text(page(results))
-    (folder / "report.md").write_text(markdown(results))
+                printing.write_file(folder / "figures" / file_of(item), svg.draw(item) + "\n")
+    printing.write_file(folder / "report.html", page(results))
+    printing.write_file(folder / "report.md", markdown(results))

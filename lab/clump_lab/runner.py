@@ -6,7 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-from . import facts
+from . import facts, printing
 from .libraries import Failed, finish, in_front
 
 LAB = facts.LAB
@@ -35,11 +35,11 @@ def build(library, source, folder, smoke=False):
     compiler's first error."""
     source = LAB / source
     is_library = str(source).endswith(TWOSTAGE)
+    printing.own_folder(folder)
     target = folder / ("libclump_twostage.so" if is_library else source.stem)
     newest = max(path.stat().st_mtime for path in [source, *(LAB / "programs").glob("*.h"), *(LAB / "nas").glob("*.inc")])
     if target.exists() and target.stat().st_mtime >= newest:
         return target
-    folder.mkdir(parents=True, exist_ok=True)
     compiler = Path(library.compiler_for(source)).absolute()
     shared = ["-shared", "-fPIC"] if is_library else []
     environment = dict(library.environment, PATH=in_front(compiler.parent, "PATH"))
@@ -48,7 +48,7 @@ def build(library, source, folder, smoke=False):
     serial.unlink(missing_ok=True)
     said = compile_with(words, environment, folder)
     if said is not None and OPENMP in words and compile_with([word for word in words if word != OPENMP], environment, folder) is None:
-        serial.write_text(said)
+        printing.write_file(serial, said)
         said = None
     if said is not None:
         raise Failed(f"{compiler} does not compile {source.name}: {said}")
@@ -88,7 +88,7 @@ class Progress:
         pace = spent / self.done if self.done > 0 else 1
         rest = time.strftime("%H:%M:%S", time.gmtime(self.left * pace))
         end = "\x1b[K\r" if self.terminal else "\n"
-        print(f"[{rest} left] {words}", end=end, file=sys.stderr, flush=True)
+        print(printing.printable(f"[{rest} left] {words}"), end=end, file=sys.stderr, flush=True)
 
     def finished(self, expected):
         self.done += expected
@@ -140,7 +140,7 @@ class Laboratory:
         entry = {"library": library.name, "label": label, "reason": reason}
         if entry not in gaps:
             gaps.append(entry)
-        print(f"clump lab: {experiment.name}, {label}, {library.name}: {reason}", file=sys.stderr, flush=True)
+        print(printing.printable(f"clump lab: {experiment.name}, {label}, {library.name}: {reason}"), file=sys.stderr, flush=True)
 
     def build_all(self):
         smoke = self.context.size == "smoke"
@@ -152,7 +152,7 @@ class Laboratory:
                     if (library.name, stem) in self.programs or (library.name, stem) in self.given_up:
                         continue
                     try:
-                        self.programs[library.name, stem] = build(library, source, self.folder / folder / library.name, smoke)
+                        self.programs[library.name, stem] = build(library, source, self.folder / folder / printing.file_name(library.name), smoke)
                     except (Failed, OSError) as failure:
                         self.given_up.add((library.name, stem))
                         self.gap(experiment, library, stem, str(failure))
@@ -188,7 +188,7 @@ class Laboratory:
             {"library": library.name, "label": run.label, "round": round_number, "wall_seconds": round(time.monotonic() - begin, 3), "rows": rows})
 
     def run(self):
-        self.folder.mkdir(parents=True, exist_ok=True)
+        printing.own_folder(self.folder)
         self.build_all()
         work = list(self.work())
         progress, last_round = Progress(sum(run.expected for *_, run in work)), None
@@ -214,6 +214,4 @@ class Laboratory:
 
     def save(self):
         path = self.folder / "results.json"
-        new = path.with_suffix(".new")
-        new.write_text(json.dumps(self.results, indent=1) + "\n")
-        new.replace(path)
+        printing.write_file(path, json.dumps(self.results, indent=1) + "\n")

@@ -80,13 +80,16 @@ static void access_once(const struct Pattern* pattern, long call, int method) {
     lab_fail("other bytes were read than were written, or fewer");
 }
 
+/* A new file: what has its name already, from a run that was killed, say, may be a link of another user's. */
 static void open_file(const struct Pattern* pattern) {
   const int own = pattern->type == kSeparate;
   if (own)
     sprintf(name, "%s/beffio.%d.%d", folder, lab_size, lab_rank);
   else
     sprintf(name, "%s/beffio.%d", folder, lab_size);
-  check(MPI_File_open(own ? MPI_COMM_SELF : MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file));
+  if (own || lab_rank == 0) MPI_File_delete(name, MPI_INFO_NULL);
+  MPI_Barrier(MPI_COMM_WORLD);
+  check(MPI_File_open(own ? MPI_COMM_SELF : MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_EXCL | MPI_MODE_RDWR, MPI_INFO_NULL, &file));
 }
 
 /* To the begin of what this rank sees. */

@@ -1,12 +1,14 @@
 """The writers of charts and reports, and what the runner makes of programs that fail."""
 
 import json
+import os
 import pathlib
+import re
 import tempfile
 import unittest
 import xml.etree.ElementTree
 
-from clump_lab import libraries, overview, report, runner, svg
+from clump_lab import libraries, overview, printing, report, runner, svg
 from clump_lab.experiments import Context, all_experiments, nas
 from clump_lab.measured import Measured, chart
 
@@ -119,6 +121,73 @@ class Reports(unittest.TestCase):
             (pathlib.Path(name) / "results.json").write_text("[]")
             with self.assertRaisesRegex(SystemExit, "not what"):
                 report.load(name)
+
+
+class Strangers(unittest.TestCase):
+    """What others have said or put there: names of libraries, versions, errors of compilers, links."""
+
+    HOSTILE = "../x\x1b]0;t\x07<script>alert(1)</script>[a](javascript:b) `c` **d** | <img src=e onerror=f>"
+
+    def hostile_results(self):
+        results = json.loads(json.dumps(results_of()).replace('"mpich"', json.dumps(self.HOSTILE)))
+        results["libraries"][self.HOSTILE]["version"] = self.HOSTILE
+        results["hosts"] = [self.HOSTILE]
+        results["experiments"]["ring"]["gaps"] = [{"library": self.HOSTILE, "label": self.HOSTILE, "reason": f"{self.HOSTILE}\n\n# {self.HOSTILE}"}]
+        return results
+
+    def test_words_are_no_markup(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name) / "report"
+            report.write(self.hostile_results(), folder)
+            for page in [folder / "report.html", *(folder / "figures").iterdir()]:
+                tags = set(re.findall(r"<(\w+)", page.read_text()))
+                self.assertFalse(tags & {"script", "img"}, page)
+            text = (folder / "report.md").read_text()
+            for line in text.splitlines():
+                if "script" in line:
+                    self.assertNotRegex(line, r"<(script|img)|(?<!\\)(`|\*\*d|\]\((?!figures/))|\x1b|\x07|^#", line)
+                    self.assertIn("\\\\x1b", line)
+            self.assertEqual({path.name for path in pathlib.Path(name).iterdir()}, {"report"})
+            self.assertEqual({path.name for path in folder.iterdir()}, {"report.html", "report.md", "figures"})
+            figures = {path.name for path in (folder / "figures").iterdir()}
+            self.assertTrue(all(re.fullmatch(r"[\w+-][\w.+-]*\.svg", figure) for figure in figures), figures)
+            self.assertEqual({found.removeprefix("figures/") for found in re.findall(r"(?<=\()figures/[^)]*", text)}, figures)
+
+    def test_names_of_files(self):
+        for text, name in (("ring-mpich-2", "ring-mpich-2"), ("../a", "_._a"), (".hidden", "_hidden"), ("a/b c\x1b", "a_b_c_"), ("", "_")):
+            self.assertEqual(printing.file_name(text), name)
+
+    def test_links_are_replaced(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "precious").write_text("kept")
+            names = ["report.html", "report.md", "results.json", "results.new"]
+            for link in names:
+                (folder / link).symlink_to("precious")
+            report.write(results_of(), folder)
+            class Options:
+                out, rounds, timeout = folder, 1, 1.0
+            runner.Laboratory([], [], Context(cores=1), Options).save()
+            self.assertEqual((folder / "precious").read_text(), "kept")
+            self.assertEqual([link for link in names if (folder / link).is_symlink()], ["results.new"])  # which is no name of ours
+
+    def test_folders_of_others(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name) / "a" / "b"
+            printing.own_folder(folder)
+            printing.own_folder(folder)
+            folder.chmod(0o777)
+            with self.assertRaisesRegex(printing.NotOurs, "all users may write"):
+                printing.own_folder(folder)
+            if os.geteuid() != 0:
+                self.skipTest("only root makes folders of other users")
+            folder.chmod(0o755)
+            os.chown(folder, 65534, 65534)
+            with self.assertRaisesRegex(printing.NotOurs, "another user .uid 65534."):
+                printing.own_folder(folder)
+
+    def test_terminals_are_told_no_more_than_words(self):
+        self.assertEqual(printing.printable("a\x1b[2J\r\x9b\x7f\tb\n\u00fc"), "a\\x1b[2J\\x0d\\x9b\\x7f\tb\n\u00fc")
 
 
 class Nas(unittest.TestCase):

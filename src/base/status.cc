@@ -6,6 +6,8 @@
 #include <mutex>
 #include <vector>
 
+#include "base/printable.h"
+
 namespace clump::base {
 
 namespace {
@@ -143,6 +145,7 @@ const ClassInfo* find_class(int error_class) {
 }  // namespace
 
 Status fail_with_text(int error_class, std::string text) {
+  text = printable(std::move(text));
   const std::lock_guard lock(ring_mutex);
   Ring& r = ring();
   std::uint32_t number = (r.last_number + 1) & kNumberMask;

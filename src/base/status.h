@@ -36,7 +36,7 @@ class [[nodiscard]] Status {
   int code_ = MPI_SUCCESS;
 };
 
-/// Keeps `text` for message_of() and returns the code that names it. Cold. Any thread.
+/// Keeps `text`, made printable, for message_of() and returns the code that names it. Cold. Any thread.
 [[gnu::cold]] Status fail_with_text(int error_class, std::string text);
 
 /// fail(MPI_ERR_RANK, "dest is {}, but {} has ranks 0 to {}", ...)

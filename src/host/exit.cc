@@ -13,6 +13,7 @@
 #include <mutex>
 #include <string_view>
 
+#include "base/printable.h"
 #include "base/process.h"
 #include "diag/capture.h"
 #include "fiber/fiber.h"
@@ -78,11 +79,12 @@ int signal_of(const pmi::FailureView& failure) {
 
 /// Without mpiexec there is nobody to tell but the user.
 void print(const pmi::FailureView& failure) {
-  char line[4096];
+  char text[4000], line[4096];
   const pmi::Job& job = host().job;
-  const int bytes = std::snprintf(line, sizeof line, "clump: rank %d of %d ended the job%s%.*s\n",
-                                  job.first_rank(job.here()), job.ranks(), failure.text.empty() ? "" : ": ",
-                                  static_cast<int>(failure.text.size()), failure.text.data());
+  const int length = static_cast<int>(base::printable_into(text, failure.text));
+  const int bytes =
+      std::snprintf(line, sizeof line, "clump: rank %d of %d ended the job%s%.*s\n",
+                    job.first_rank(job.here()), job.ranks(), failure.text.empty() ? "" : ": ", length, text);
   (void)!::write(STDERR_FILENO, line, std::min<std::size_t>(bytes, sizeof line - 1));
 }
 

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "base/environment.h"
+#include "base/printable.h"
 #include "base/process.h"
 #include "base/program_path.h"
 #include "base/status.h"
@@ -111,7 +112,7 @@ void tell_that_it_is_no_rank(char** environment) {
       "clump: {} has the rights of its file (set-user-ID, set-group-ID or capabilities), so it obeys no "
       "variable of its environment and is a job of one rank: start it without these rights to have it in the "
       "job of its launcher\n",
-      base::program_path());
+      base::printable(base::program_path()));
   (void)!::write(STDERR_FILENO, line.data(), line.size());
 }
 

@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "base/environment.h"
+#include "base/foreign_name.h"
 #include "base/process.h"
 #include "base/program_path.h"
 #include "base/standard_descriptors.h"
@@ -139,10 +140,11 @@ image::output::Tags tags() {
 }
 
 /// Makes a file for the output of a rank that joins the job, and its folder. What it held is lost. What goes
-/// wrong is found when the file is opened.
+/// wrong, and what another user has put there, is found when the file is opened.
 void make_output_file(const std::string& path) {
   std::error_code ignored;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
+  if (base::foreign_name_by(path.c_str())) return;
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file >= 0) ::close(file);
 }

@@ -17,6 +17,7 @@ struct StateOfRank {
 };
 /// For a rank without an identity, which there is once, they lie in static memory. process/rank_state.cc.
 StateOfRank make_state(const fiber::Identity* rank);
+/// Of a rank with an identity: the image without one lies in static memory and is never destroyed.
 void free_state(const StateOfRank& state);
 
 /// Gives a descriptor that lives as long as the process a large number, so that programs that expect small

@@ -58,7 +58,7 @@ bool may_keep_one_more() {
 }  // namespace
 
 base::Status open_file(const Object& object, int* descriptor) {
-  *descriptor = open(object.path.c_str(), O_RDONLY | O_CLOEXEC);
+  *descriptor = open(object.path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (*descriptor < 0)
     return base::fail(MPI_ERR_SPAWN, "cannot open {}: {}", object.path, base::why_refused("open", errno));
   struct stat info {};
@@ -76,7 +76,7 @@ base::Status Snapshot::take(Object& object) {
   if (object.is_template) list_references(object);
   list_code(object);
   if (!object.is_template && may_keep_one_more()) {
-    file = open(object.path.c_str(), O_RDONLY | O_CLOEXEC);
+    file = open(object.path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (file < 0)
       return base::fail(MPI_ERR_SPAWN, "cannot open {}: {}", object.path, base::why_refused("open", errno));
     file = move_up(file);

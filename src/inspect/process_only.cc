@@ -52,9 +52,9 @@ constexpr Group kProcessOnly[] = {
      "endusershell endutent endutxent getaliasent getaliasent_r getfsent getfsfile getfsspec gethostent "
      "gethostent_r getnetent getnetent_r getnetgrent getnetgrent_r getprotoent getprotoent_r getservent "
      "getservent_r getspent getspent_r getttyent getttynam getusershell getutent getutent_r getutid "
-     "getutid_r getutline getutline_r getutxent getutxid getutxline pututline pututxline setaliasent "
-     "setfsent sethostent setnetent setnetgrent setprotoent setservent setspent setttyent setusershell "
-     "setutent setutxent utmpname utmpxname"},
+     "getutid_r getutline getutline_r getutxent getutxid getutxline login logout pututline pututxline "
+     "setaliasent setfsent sethostent setnetent setnetgrent setprotoent setservent setspent setttyent "
+     "setusershell setutent setutxent ttyslot utmpname utmpxname"},
     {"namespaces", "changes the namespaces of the process", "setns unshare"},
     {"priority and scheduling class", "changes how the kernel schedules the thread that runs it",
      "pthread_setschedprio sched_setparam sched_setscheduler"},

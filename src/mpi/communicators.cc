@@ -192,7 +192,6 @@ base::Status comm_create(core::Rank& self, Comm& comm, const Group& group, MPI_C
 }
 
 base::Status comm_create_group(core::Rank& self, Comm& comm, const Group& group, int tag, MPI_Comm* newcomm) {
-  CLUMP_TRY(check_intra(comm));
   CLUMP_TRY(check_subset(group, *comm.group));
   *newcomm = MPI_COMM_NULL;
   if (group.rank_of(self.number) == MPI_UNDEFINED) return {};

@@ -36,7 +36,6 @@ const char* path_of(const char* name) {
 
 Status file_open(core::Rank&, core::Comm& comm, const char* filename, int amode, core::Info* info,
                  MPI_File* fh) {
-  CLUMP_TRY(check_intra(comm));
   File::Opening opening{.name = path_of(filename), .amode = amode};
   if (info != nullptr) opening.hints.take(*info);
   base::Ref<File> file;

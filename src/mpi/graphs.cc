@@ -226,7 +226,6 @@ void write_neighbours(const core::Neighbours& neighbours, std::span<const int> w
 
 base::Status graph_create(core::Rank& self, Comm& comm_old, int nnodes, const int index[], const int edges[],
                           int reorder, MPI_Comm* comm_graph) {
-  CLUMP_TRY(check_intra(comm_old));
   CLUMP_TRY(check_nodes(nnodes));
   const std::span<const int> ends(index, static_cast<std::size_t>(nnodes));
   CLUMP_TRY(check_graph(ends, edges, comm_old.size()));
@@ -299,7 +298,6 @@ base::Status dist_graph_create_adjacent(core::Rank&, Comm& comm_old, int indegre
                                         const int sourceweights[], int outdegree, const int destinations[],
                                         const int destweights[], core::Info* info, int reorder,
                                         MPI_Comm* comm_dist_graph) {
-  CLUMP_TRY(check_intra(comm_old));
   const std::span<const int> in(sources, static_cast<std::size_t>(indegree));
   const std::span<const int> out(destinations, static_cast<std::size_t>(outdegree));
   CLUMP_TRY(check_ranks("sources", in, comm_old));
@@ -322,7 +320,6 @@ base::Status dist_graph_create_adjacent(core::Rank&, Comm& comm_old, int indegre
 base::Status dist_graph_create(core::Rank&, Comm& comm_old, int n, const int sources[], const int degrees[],
                                const int destinations[], const int weights[], core::Info* info, int reorder,
                                MPI_Comm* comm_dist_graph) {
-  CLUMP_TRY(check_intra(comm_old));
   const std::span<const int> from(sources, static_cast<std::size_t>(n));
   CLUMP_TRY(check_ranks("sources", from, comm_old));
   int edges = 0;

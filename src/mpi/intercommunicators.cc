@@ -31,7 +31,6 @@ base::Status comm_remote_size(core::Rank&, Comm& comm, int* size) {
 
 base::Status intercomm_create(core::Rank& self, Comm& local_comm, int local_leader, MPI_Comm peer_comm,
                               int remote_leader, int tag, MPI_Comm* newintercomm) {
-  if (local_comm.is_inter()) return base::fail(MPI_ERR_COMM, "local_comm is an intercommunicator");
   if (local_leader < 0 || local_leader >= local_comm.size())
     return base::fail(MPI_ERR_RANK, "local_leader is {}, but local_comm has {} ranks", local_leader,
                       local_comm.size());

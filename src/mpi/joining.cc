@@ -85,6 +85,9 @@ Status comm_join(core::Rank& self, int fd, MPI_Comm* intercomm) {
   CLUMP_TRY(greet(fd, ours, theirs));
   if (theirs.mark != ours.mark)
     return base::fail(MPI_ERR_OTHER, "(fd = {}): the other side is not in MPI_Comm_join of Clump", fd);
+  if (theirs.rank < 0 || (theirs.job == ours.job && theirs.rank >= self.world.places()))
+    return base::fail(MPI_ERR_OTHER, "(fd = {}): the other side says that it is rank {}, which is not there", fd,
+                      theirs.rank);
   net::HeldPlace place;
   if (theirs.job != ours.job) {
     // It cannot be reached: the standard asks for no error then.

@@ -7,12 +7,6 @@
 
 namespace clump::mpi {
 
-base::Status check_intra(const core::Comm& comm) {
-  return comm.is_inter()
-             ? base::fail(MPI_ERR_COMM, "comm is an intercommunicator; this call needs an intracommunicator")
-             : base::Status();
-}
-
 Contexts propose_contexts(const coll::Members& members, bool inter) {
   if (members.rank != 0) return {};
   core::World& world = members.comm.owner.world;

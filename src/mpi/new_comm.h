@@ -28,9 +28,6 @@ struct Contexts {
   }
 };
 
-/// For calls that intercommunicators cannot make.
-base::Status check_intra(const core::Comm& comm);
-
 /// New contexts, if this rank is the one that proposes them to the others: rank 0 of a (local) group.
 Contexts propose_contexts(const coll::Members& members, bool inter);
 

@@ -280,7 +280,6 @@ Status close_port(Rank& self, const char* port_name) {
 
 Status comm_accept(Rank& self, const char* port_name, MPI_Info, int root, Comm& comm, MPI_Comm* newcomm) {
   *newcomm = MPI_COMM_NULL;
-  CLUMP_TRY(check_intra(comm));
   const auto find = [&](LeaderLink& link) { return accept(self, port_name, link); };
   return introduce(coll::Members(comm), root, find, comm, newcomm);
 }
@@ -288,7 +287,6 @@ Status comm_accept(Rank& self, const char* port_name, MPI_Info, int root, Comm& 
 Status comm_connect(Rank& self, const char* port_name, MPI_Info info, int root, Comm& comm,
                     MPI_Comm* newcomm) {
   *newcomm = MPI_COMM_NULL;
-  CLUMP_TRY(check_intra(comm));
   const auto find = [&](LeaderLink& link) { return request_connection(self, port_name, info, link); };
   return introduce(coll::Members(comm), root, find, comm, newcomm);
 }

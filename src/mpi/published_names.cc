@@ -114,12 +114,13 @@ Status lookup_name(Rank& self, const char* service_name, core::Info*, char* port
   std::string port;
   NameOutcome outcome{};
   CLUMP_TRY(ask(self, NameCall::kLookUp, service, port, outcome));
-  if (outcome != NameOutcome::kDone && (port = net::link::find_public_name(service)).empty())
+  std::string holder;
+  if (outcome != NameOutcome::kDone && (port = net::link::find_public_name(service, holder)).empty())
     return base::fail(
         MPI_ERR_NAME,
         "(service_name = \"{}\"): no rank of this job has published it, and none of a job on this "
-        "machine that was started by mpiexec --name-server",
-        service);
+        "machine that was started by mpiexec --name-server{}",
+        service, holder.empty() ? holder : fmt::format(": {} has taken it there", holder));
   std::memcpy(port_name, port.c_str(), port.size() + 1);
   return {};
 }

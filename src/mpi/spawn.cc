@@ -165,7 +165,6 @@ Status start(Rank& self, const Comm& comm, std::span<const Asked> all, Told& tol
 template <typename Read>
 Status spawn(Rank& self, Comm& comm, int root, Read read, MPI_Comm* intercomm, int* errcodes) {
   *intercomm = MPI_COMM_NULL;
-  CLUMP_TRY(check_intra(comm));
   Told told;
   Status started;
   if (comm.rank == root) {

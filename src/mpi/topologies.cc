@@ -86,7 +86,6 @@ base::Status make_places(Comm& comm_old, base::Ref<const core::Group> group, bas
 
 base::Status cart_create(core::Rank& self, Comm& comm_old, int ndims, const int dims[], const int periods[],
                          int reorder, MPI_Comm* comm_cart) {
-  CLUMP_TRY(check_intra(comm_old));
   std::vector<Grid::Dimension> dimensions;
   CLUMP_TRY(read_grid({dims, static_cast<std::size_t>(ndims)}, periods, comm_old.size(), dimensions));
   Grid grid(std::move(dimensions));

@@ -29,6 +29,7 @@ StateOfRank make_state(const fiber::Identity* rank) {
   return {&whole->state, whole, sizeof *whole};
 }
 
+// Not for the image without an identity, whose state is no memory of `new`: it is never destroyed.
 void free_state(const StateOfRank& state) { delete static_cast<Whole*>(state.begin); }
 
 // Without a lock, since a signal handler may have interrupted it: threads that come at once lose a number.

@@ -124,9 +124,6 @@ std::int64_t wanted_alignment(const core::Info* info) {
 }
 
 Status Maker::check_arguments() const {
-  if (comm_.is_inter())
-    return base::fail(MPI_ERR_COMM,
-                      "(comm): it is an intercommunicator; a window needs an intracommunicator");
   if (comm_.crosses_jobs())
     return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
                       "(comm): ranks of other jobs are in it, and windows are of ranks of one job");
@@ -268,7 +265,9 @@ void Maker::place_targets(WindowMap& map) const {
     if (!provides_memory()) continue;
     const std::size_t alignment = alignment_of(rank);
     at = (at + alignment - 1) / alignment * alignment;
-    target.base = facts.size > 0 ? map.memory.base() + at : nullptr;
+    // A part of size 0 begins where the one before it ends (MPI-5.0 section 12.2.3).
+    const bool has_place = facts.size > 0 || making_.flavor == MPI_WIN_FLAVOR_SHARED;
+    target.base = has_place ? map.memory.base() + at : nullptr;
     at += static_cast<std::size_t>(facts.size);
   }
   map.signals = std::make_unique<EpochSignals>(here);

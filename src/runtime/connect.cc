@@ -168,7 +168,9 @@ std::unique_ptr<net::OfiChannel> make_ofi_channel(const pmi::Job& job, std::vect
                                .provider = provider_of(job),
                                .interface_address = job.network.interface,
                                .find = find_address,
-                               .lost = lost_process};
+                               .lost = lost_process,
+                               .expect_greetings = host::expect_greetings,
+                               .give_greetings = host::give_greetings};
   for (int rank = 0; rank < job.ranks(); ++rank) setup.processes.push_back(job.process_of(rank));
   setup.connect_timeout = connect_timeout(job, setup.connect_timeout);
   std::unique_ptr<net::OfiChannel> channel;

@@ -1,11 +1,14 @@
 """`./dev` where people call it: in a folder with a space in its name, without network, without a home that can be written to, behind a proxy."""
 
+import hashlib
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
 import unittest
+import zipfile
 
 SOURCE = pathlib.Path(__file__).parents[2]
 CAN_UNSHARE = subprocess.run(["unshare", "--net", "--map-root-user", "true"], capture_output=True, check=False).returncode == 0
@@ -17,7 +20,7 @@ class Dev(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
         self.tree = self.folder / "the tree"
-        for name in ("dev", "gen/requirements.txt"):
+        for name in ("dev", *(f"{stem}.{end}" for stem in ("gen/requirements", "bench/requirements/mpich") for end in ("in", "txt"))):
             (self.tree / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(SOURCE / name, self.tree / name)
 
@@ -99,6 +102,39 @@ class Dev(unittest.TestCase):
         names = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("Inst ")]
         self.assertGreater(len(names), 50)
         self.assertFalse([name for name in names if "openmpi" in name or "mpich" in name or name.startswith("mpi-")])
+
+    def test_lists(self):
+        """Each of Python's packages that ./dev installs has one version and hashes of its files, and all that is wanted is there."""
+        lists = [SOURCE / f"{stem}.in" for stem in re.findall(r"(?<= )(?:\w+/)+requirements\b(?!/)", (SOURCE / "dev").read_text())]
+        lists += (SOURCE / "bench/requirements").glob("*.in")
+        self.assertEqual(len({path for path in lists if path.exists()}), 7, lists)
+        for path in filter(pathlib.Path.exists, lists):
+            wanted = re.findall(r"^[a-z].*", path.read_text(), re.M)
+            blocks = re.split(r"\n(?=\S)", path.with_suffix(".txt").read_text().partition("\n")[2].strip())
+            with self.subTest(path):
+                for block in blocks:
+                    self.assertRegex(block, r"^[a-z0-9-]+==[\w.]+( ; [^\n]*)? \\\n(    --hash=sha256:[0-9a-f]{64}( \\\n)?)+$")
+                self.assertLessEqual(set(wanted), {block.split()[0] for block in blocks})
+
+    def test_wrong_hash(self):
+        """A wheel that is not the one of the list is not installed."""
+        wheels = tempfile.TemporaryDirectory(prefix="wheels-")  # pip takes no blank in the name of a folder
+        self.addCleanup(wheels.cleanup)
+        wheel = pathlib.Path(wheels.name) / "clump_probe-1.0-py3-none-any.whl"
+        with zipfile.ZipFile(wheel, "w") as archive:
+            archive.writestr("clump_probe.py", "")
+            archive.writestr("clump_probe-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: clump-probe\nVersion: 1.0\n")
+            archive.writestr("clump_probe-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+            archive.writestr("clump_probe-1.0.dist-info/RECORD", "clump_probe.py,,\nclump_probe-1.0.dist-info/METADATA,,\nclump_probe-1.0.dist-info/WHEEL,,\nclump_probe-1.0.dist-info/RECORD,,\n")
+        functions = (self.tree / "dev").read_text().partition("\ncommand=")[0]
+        (self.tree / "functions").write_text(f'{functions}\nmake_venv "$called_from/venv" "$called_from/list"\n')
+        (self.folder / "list.in").write_text("clump-probe==1.0\n")
+        (self.folder / "list.txt").write_text(f"clump-probe==1.0 \\\n    --hash=sha256:{hashlib.sha256(b'another').hexdigest()}\n")
+        done = subprocess.run(["bash", self.tree / "functions"], capture_output=True, text=True, check=False, cwd=self.folder,
+                              env={**os.environ, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": wheels.name})
+        self.assertEqual(done.returncode, 1, done)
+        self.assertIn("DO NOT MATCH THE HASHES", done.stderr)
+        self.assertIn(hashlib.sha256(wheel.read_bytes()).hexdigest(), done.stderr)  # which it has
 
 
 if __name__ == "__main__":

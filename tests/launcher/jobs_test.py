@@ -96,12 +96,12 @@ class Jobs(tool.Case):
         server.kill()
 
     def test_wrong_token(self):
-        """Of the job, and of the port: refused and told, and the server goes on to serve."""
+        """Of the job, by which its processes are found, and of the port: refused and told, and the server goes on to serve."""
         server = self.start("accept", "short")
         self.wait_for_port()
         right = self.port.read_text()
         parts = right.split(":")
-        for place, why in ((5, "refused: the token is not that of the job"), (7, "refused: the token in the name is not the port's")):
+        for place, why in ((5, "nobody listens there"), (7, "refused: the token in the name is not the port's")):
             wrong = parts.copy()
             wrong[place] = f"{int(wrong[place], 16) ^ 1:016x}"
             self.port.write_text(":".join(wrong))

@@ -1,7 +1,7 @@
 """The layer rule, and what no file of this repository may say.
 
   check_includes.py ROOT                    #include lines of src/ against the table below, which is the one of docs/architecture.md
-  check_includes.py ROOT --texts            no path of somebody's machine and no package registry's host in any file
+  check_includes.py ROOT --texts            no path of somebody's machine and no package registry's host in any file; tools print what is printable
   check_includes.py ROOT --headers DATABASE each header of src/ includes what it needs; DATABASE (compile_commands.json) has the flags
   check_includes.py ROOT --headers DATABASE --alone
                                             each header of src/ compiles as a file of its own, without precompiled headers
@@ -140,6 +140,22 @@ def check_texts(root):
                 yield f"{name}:{text[:match.start()].count(chr(10)) + 1}: {what}: {match.group(0)}"
 
 
+# Lines that move the cursor have "\r" in them.
+PRINTS = re.compile(r'\bfmt::print\((?!\)|(?:stderr, )?"\\r)|\bstd::(?:printf|fprintf|fputs|puts|putchar|cout|cerr)\b')
+
+
+def check_printing(root):
+    """Tools print by print_out() and print_error() (tools/common/output.h), which show control characters in the names of others. Files of their own are
+    written with fputs() and the like, to streams that have names."""
+    for path in sorted((root / "tools").rglob("*")):
+        name = path.relative_to(root).as_posix()
+        if path.suffix not in {".h", ".cc"} or path.name.endswith("_test.cc") or name.startswith("tools/manual/") or name == "tools/common/output.h":
+            continue
+        text = path.read_text()
+        for match in PRINTS.finditer(text):
+            yield f"{name}:{text[:match.start()].count(chr(10)) + 1}: print_out() and print_error() show control characters in names; {match.group(0)} does not"
+
+
 def flags_of(database, precompiled):
     """For each folder of src/, compiler and flags of one of its files; include directories of generated files come along."""
     flags = {}
@@ -246,7 +262,7 @@ def main():
     options = parser.parse_args()
     root = options.root.resolve()
     if options.texts:
-        problems = list(check_texts(root))
+        problems = [*check_texts(root), *check_printing(root)]
     elif options.headers and options.alone:
         problems = list(compile_headers(root, options.headers, headers_of(root), False, compile_alone))
     elif options.headers:

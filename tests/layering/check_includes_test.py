@@ -50,6 +50,16 @@ class CheckIncludes(unittest.TestCase):
         listed = " ".join(f"<{header}>" for header in headers)
         (self.root / "cmake" / "Precompiled.cmake").write_text(f"set(CLUMP_PRECOMPILED\n  {listed})\n")
 
+    def test_tools_print_what_is_printable(self):
+        (self.root / "tools/clump").mkdir(parents=True)
+        path = self.root / "tools/clump/a.cc"
+        path.write_text('tools::print_error("{}", name);\nfmt::print(stderr, "\\r{}", done);\n')
+        self.assertEqual(list(check_includes.check_printing(self.root)), [])
+        for text in ('fmt::print("{}", name);', 'fmt::print(stderr, "{}", name);', 'std::cerr << name;', 'std::fputs(name, stderr);'):
+            path.write_text(f"\n{text}\n")
+            [problem] = check_includes.check_printing(self.root)
+            self.assertTrue(problem.startswith("tools/clump/a.cc:2: "), problem)
+
     def test_a_precompiled_header_has_to_be_included(self):
         self.write_precompiled("vector", "string")
         self.write("base/a.h", "#pragma once\n#include <string>\ninline std::string a;  // std::vector\n")

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "commands.h"
+#include "common/output.h"
 #include "common/places.h"
 
 namespace clump::tools {
@@ -16,7 +17,7 @@ int show_channels(const std::vector<std::string>& options) {
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   ::execv(arguments[0], arguments.data());
-  fmt::print(stderr, "clump: {} cannot be started: {}\n", words[0], std::strerror(errno));
+  print_error("clump: {} cannot be started: {}\n", words[0], std::strerror(errno));
   return 127;
 }
 

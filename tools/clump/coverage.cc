@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "common/output.h"
 #include "functions.h"
 
 namespace clump::tools {
@@ -30,12 +31,12 @@ void print_wrapped(const std::vector<std::string>& names) {
   std::string line = "   ";
   for (const std::string& name : names) {
     if (line.size() + 1 + name.size() > kWidth) {
-      fmt::print("{}\n", line);
+      print_out("{}\n", line);
       line = "   ";
     }
     line += " " + name;
   }
-  fmt::print("{}\n", line);
+  print_out("{}\n", line);
 }
 
 struct Tally {
@@ -56,20 +57,20 @@ Tally count(std::string_view chapter) {
 
 int show_coverage() {
   Tally sum;
-  fmt::print("Functions of the standard's C interface, large counts included, that have a body:\n");
+  print_out("Functions of the standard's C interface, large counts included, that have a body:\n");
   for (const Chapter& chapter : kChapters) {
     const auto [have, all] = count(chapter.name);
     sum.have += have;
     sum.all += all;
-    fmt::print("  {:>3} of {:>3}  {}\n", have, all, chapter.title);
+    print_out("  {:>3} of {:>3}  {}\n", have, all, chapter.title);
   }
-  fmt::print("  {:>3} of {:>3}  in all\n", sum.have, sum.all);
+  print_out("  {:>3} of {:>3}  in all\n", sum.have, sum.all);
   if (sum.have == sum.all) return 0;
-  fmt::print("\nWhat remains:\n");
+  print_out("\nWhat remains:\n");
   for (const Chapter& chapter : kChapters) {
     const auto [have, all] = count(chapter.name);
     if (have == all) continue;
-    fmt::print("  {}: {} of {}\n", chapter.title, have == 0 ? "all" : std::to_string(all - have), all);
+    print_out("  {}: {} of {}\n", chapter.title, have == 0 ? "all" : std::to_string(all - have), all);
     print_wrapped(missing_in(chapter.name));
   }
   return 0;

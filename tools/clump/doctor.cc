@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "common/cores.h"
 #include "common/limits.h"
+#include "common/output.h"
 #include "common/path_list.h"
 #include "common/places.h"
 #include "common/system.h"
@@ -22,10 +23,10 @@ namespace {
 /// Prints one finding a line; remembers whether one was bad.
 class Findings {
  public:
-  void good(const std::string& text) { fmt::print("ok       {}\n", text); }
-  void note(const std::string& text) { fmt::print("note     {}\n", text); }
+  void good(const std::string& text) { print_out("ok       {}\n", text); }
+  void note(const std::string& text) { print_out("note     {}\n", text); }
   void bad(const std::string& text) {
-    fmt::print("PROBLEM  {}\n", text);
+    print_out("PROBLEM  {}\n", text);
     healthy_ = false;
   }
   int exit_code() const { return healthy_ ? 0 : 1; }

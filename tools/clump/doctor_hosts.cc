@@ -18,6 +18,7 @@
 #include "commands.h"
 #include "common/host_trial.h"
 #include "common/launchers.h"
+#include "common/output.h"
 #include "common/places.h"
 #include "common/reach.h"
 #include "common/ways.h"
@@ -242,12 +243,12 @@ int print(const std::vector<Patient>& all) {
   for (const Patient& one : all) width = std::max(width, one.host().name.size());
   std::string titles = fmt::format("{:<{}}", "host", width);
   for (const char* const title : kTitles) titles += fmt::format("  {:<{}}", title, width_of(title));
-  fmt::print("{}\n", titles.substr(0, titles.find_last_not_of(' ') + 1));
+  print_out("{}\n", titles.substr(0, titles.find_last_not_of(' ') + 1));
   bool is_healthy = true;
-  for (const Patient& one : all) fmt::print("{:<{}}{}\n", one.host().name, width, one.row());
+  for (const Patient& one : all) print_out("{:<{}}{}\n", one.host().name, width, one.row());
   for (const Patient& one : all) {
     for (const std::string& problem : one.problems())
-      fmt::print("PROBLEM  {}: {}\n", one.host().name, problem);
+      print_out("PROBLEM  {}: {}\n", one.host().name, problem);
     is_healthy = is_healthy && one.problems().empty();
   }
   return is_healthy ? 0 : 1;
@@ -259,7 +260,7 @@ int show_health_of_hosts(const std::string& list) {
   std::vector<mpiexec::Host> hosts;
   Launcher launcher;
   const auto fail = [](const base::Status& status, int code) {
-    fmt::print(stderr, "clump: {}\n", base::message_of(status.code()));
+    print_error("clump: {}\n", base::message_of(status.code()));
     return code;
   };
   if (const base::Status parsed = mpiexec::parse_hosts("--host", list, hosts); !parsed.ok())

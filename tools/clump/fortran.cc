@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "commands.h"
+#include "common/output.h"
 #include "common/places.h"
 
 namespace clump::tools {
@@ -15,11 +16,11 @@ int make_fortran_modules(const std::string& compiler) {
   const std::string script = sources + "/modules.sh";
   const std::string include = own_prefix() + "/include";
   if (::access(script.c_str(), R_OK) != 0) {
-    fmt::print(stderr,
-               "clump: this installation has no Fortran bindings ({} is missing): Clump was built where "
-               "there was no gfortran, or its "
-               "component 'development' was not installed\n",
-               script);
+    print_error(
+        "clump: this installation has no Fortran bindings ({} is missing): Clump was built where "
+        "there was no gfortran, or its "
+        "component 'development' was not installed\n",
+        script);
     return 1;
   }
   const pid_t child = ::fork();

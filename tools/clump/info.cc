@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "common/cores.h"
+#include "common/output.h"
 #include "common/places.h"
 #include "common/scheduler.h"
 #include "common/system.h"
@@ -24,13 +25,12 @@ void show_machine() {
   std::vector<std::int32_t> numbers;
   for (const Processor& core : cores.all) numbers.push_back(core.number);
   std::sort(numbers.begin(), numbers.end());
-  fmt::print("scheduler: {} (mpiexec --scheduler {} chooses the other one)\n", name_of(kDefaultScheduler),
-             kDefaultScheduler == pmi::Scheduler::kFibers ? "threads" : "fibers");
-  fmt::print("usable cores: {} ({})", numbers.size(), as_list(numbers));
+  print_out("scheduler: {} (mpiexec --scheduler {} chooses the other one)\n", name_of(kDefaultScheduler),
+            kDefaultScheduler == pmi::Scheduler::kFibers ? "threads" : "fibers");
+  print_out("usable cores: {} ({})", numbers.size(), as_list(numbers));
   if (cores.quota)
-    fmt::print("; {} pays for {:.3g}: at most {} workers", cores.quota->group, cores.quota->cores,
-               cores.most);
-  fmt::print("\nFSGSBASE: {}, membarrier: {}\n", yes(has_cheap_switches()), yes(has_membarrier()));
+    print_out("; {} pays for {:.3g}: at most {} workers", cores.quota->group, cores.quota->cores, cores.most);
+  print_out("\nFSGSBASE: {}, membarrier: {}\n", yes(has_cheap_switches()), yes(has_membarrier()));
 }
 
 }  // namespace
@@ -45,22 +45,21 @@ int show_info(bool missing) {
       ++have;
       ++with_body;
     } else if (missing) {
-      fmt::print("{}\n", function.name);
+      print_out("{}\n", function.name);
     }
   }
   if (missing) return 0;
-  fmt::print("Clump {}\n", CLUMP_VERSION);
-  fmt::print("prefix: {}\n", own_prefix());
-  fmt::print("library: {}\n", own_library("libmpi_abi.so.1"));
+  print_out("Clump {}\n", CLUMP_VERSION);
+  print_out("prefix: {}\n", own_prefix());
+  print_out("library: {}\n", own_library("libmpi_abi.so.1"));
   show_machine();
-  fmt::print("functions of the MPI standard (C, with large counts): {} of {} have a body\n", with_body,
-             std::size(kFunctions));
+  print_out("functions of the MPI standard (C, with large counts): {} of {} have a body\n", with_body,
+            std::size(kFunctions));
   for (const auto& [chapter, counts] : chapters) {
-    fmt::print("  {:<24}{:>4} of {:>4}\n", chapter, counts.first, counts.second);
+    print_out("  {:<24}{:>4} of {:>4}\n", chapter, counts.first, counts.second);
   }
   if (with_body < static_cast<int>(std::size(kFunctions)))
-    fmt::print(
-        "'clump info --missing' lists the others; calling one gives MPI_ERR_UNSUPPORTED_OPERATION.\n");
+    print_out("'clump info --missing' lists the others; calling one gives MPI_ERR_UNSUPPORTED_OPERATION.\n");
   return 0;
 }
 

@@ -1,6 +1,7 @@
 #include <string>
 
 #include "commands.h"
+#include "common/output.h"
 #include "instruments/catalogue.h"
 
 namespace clump::tools {
@@ -17,7 +18,7 @@ class Headings {
     current_ = entry.category;
     any_ = true;
     const auto& category = instruments::categories()[static_cast<std::size_t>(current_)];
-    fmt::print("{}: {}\n", category.name, category.description);
+    print_out("{}: {}\n", category.name, category.description);
   }
 
  private:
@@ -54,7 +55,7 @@ int show_meters() {
   Headings headings;
   for (const instruments::Meter& meter : instruments::meters()) {
     headings.before(meter);
-    fmt::print("  {:<34}{:<11}{}\n", meter.name, name_of_class(meter.var_class), meter.description);
+    print_out("  {:<34}{:<11}{}\n", meter.name, name_of_class(meter.var_class), meter.description);
   }
   return 0;
 }
@@ -63,12 +64,12 @@ int show_controls() {
   Headings headings;
   for (const instruments::Control& control : instruments::controls()) {
     headings.before(control);
-    fmt::print("  {:<34}{}\n", control.name, control.description);
+    print_out("  {:<34}{}\n", control.name, control.description);
     if (!control.can_be_set()) continue;
     const std::string values = control.enumeration != nullptr
                                    ? items_of(*control.enumeration)
                                    : fmt::format("{} to {}", control.least, control.most);
-    fmt::print("  {:<34}{}: {}\n", "", control.environment(), values);
+    print_out("  {:<34}{}: {}\n", "", control.environment(), values);
   }
   return 0;
 }
@@ -77,7 +78,7 @@ int show_events() {
   Headings headings;
   for (const instruments::EventKind& kind : instruments::event_kinds()) {
     headings.before(kind);
-    fmt::print("  {:<34}{} ({})\n", kind.name, kind.description, items_of(*kind.enumeration));
+    print_out("  {:<34}{} ({})\n", kind.name, kind.description, items_of(*kind.enumeration));
   }
   return 0;
 }

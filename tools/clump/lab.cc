@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "commands.h"
+#include "common/output.h"
 #include "common/places.h"
 
 namespace clump::tools {
@@ -14,10 +15,10 @@ namespace clump::tools {
 int run_lab(const std::vector<std::string>& words) {
   const std::string start = own_prefix() + "/share/clump/lab/start.py";
   if (::access(start.c_str(), R_OK) != 0) {
-    fmt::print(stderr,
-               "clump: {} is missing: install Clump with its component 'development', which has the "
-               "laboratory\n",
-               start);
+    print_error(
+        "clump: {} is missing: install Clump with its component 'development', which has the "
+        "laboratory\n",
+        start);
     return 1;
   }
   ::setenv("CLUMP_LAB_PREFIX", own_prefix().c_str(), 1);
@@ -28,9 +29,8 @@ int run_lab(const std::vector<std::string>& words) {
   for (std::string& word : command) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   ::execvp("python3", arguments.data());
-  fmt::print(stderr,
-             "clump: the laboratory needs python3 (3.9 or newer) in PATH, which cannot be started: {}\n",
-             std::strerror(errno));
+  print_error("clump: the laboratory needs python3 (3.9 or newer) in PATH, which cannot be started: {}\n",
+              std::strerror(errno));
   return 127;
 }
 

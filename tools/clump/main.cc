@@ -23,8 +23,8 @@ int refuse_command(const CommandLine& line, std::string_view word) {
   for (const CLI::App* command : line.app.get_subcommands([](const CLI::App*) { return true; }))
     known.push_back(command->get_name());
   const std::string_view near = nearest(word, known);
-  fmt::print(stderr, "clump: there is no command '{}'{}; there are {} (clump --help tells more)\n", word,
-             near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near), fmt::join(known, ", "));
+  print_error("clump: there is no command '{}'{}; there are {} (clump --help tells more)\n", word,
+              near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near), fmt::join(known, ", "));
   return 2;
 }
 

@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "common/cores.h"
 #include "common/housing.h"
+#include "common/output.h"
 #include "common/places.h"
 #include "common/scheduler.h"
 #include "inspect/inspect.h"
@@ -13,7 +14,7 @@ namespace {
 
 bool find(const std::string& typed, std::string& path) {
   const base::Status found = find_program(typed, current_directory(), path);
-  if (!found.ok()) fmt::print(stderr, "clump: {}\n", base::message_of(found.code()));
+  if (!found.ok()) print_error("clump: {}\n", base::message_of(found.code()));
   return found.ok();
 }
 
@@ -35,7 +36,7 @@ int show_explanation(const std::string& program) {
   Housing housing;
   std::string why;
   if (const base::Status judged = judge(program, path, verdict, housing, why); !judged.ok()) {
-    fmt::print("cannot run: {}\n", base::message_of(judged.code()));
+    print_out("cannot run: {}\n", base::message_of(judged.code()));
     return 1;
   }
   if (housing == Housing::kImages) {
@@ -43,18 +44,18 @@ int show_explanation(const std::string& program) {
     std::string against;
     const base::Status chosen = default_scheduler(!verdict.sanitizers.empty(), scheduler, against);
     if (!chosen.ok()) {
-      fmt::print(stderr, "clump: {}\n", base::message_of(chosen.code()));
+      print_error("clump: {}\n", base::message_of(chosen.code()));
       return 2;
     }
     std::string how = against.empty() ? "threads" : fmt::format("threads (not fibers: {})", against);
     if (UsableCores cores; scheduler == pmi::Scheduler::kFibers && find_cores({}, cores).ok())
       how = fmt::format("fibers on up to {} workers, a core each,", std::max<std::size_t>(cores.most, 1));
-    fmt::print(
+    print_out(
         "{}: all ranks are {} of one process, each with a private image of the program and its libraries{}\n",
         path, how, facade_of(verdict));
     return 0;
   }
-  fmt::print("{}: each rank is a process: {}{}\n", path, why, facade_of(verdict));
+  print_out("{}: each rank is a process: {}{}\n", path, why, facade_of(verdict));
   return 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include "coll/select/rules.h"
 #include "commands.h"
+#include "common/output.h"
 #include "common/rules_file.h"
 
 namespace clump::tools {
@@ -46,7 +47,7 @@ void show_collective(coll::Collective collective, coll::Situation situation,
     const char* const algorithm = coll::name_of(coll::select(collective, situation));
     if (algorithm == last) continue;
     last = algorithm;
-    fmt::print("{:<16}{:<24}{}\n", name, algorithm, begin == 0 ? "" : "from " + coll::size_text(begin));
+    print_out("{:<16}{:<24}{}\n", name, algorithm, begin == 0 ? "" : "from " + coll::size_text(begin));
     name = "";
   }
 }
@@ -54,7 +55,7 @@ void show_collective(coll::Collective collective, coll::Situation situation,
 /// What a job that is started here would go by. False, with a message, if there is a file that is wrong.
 bool find_rules_here(RulesFile& file) {
   const base::Status found = find_rules({}, file);
-  if (!found.ok()) fmt::print(stderr, "clump: {}\n", base::message_of(found.code()));
+  if (!found.ok()) print_error("clump: {}\n", base::message_of(found.code()));
   return found.ok();
 }
 
@@ -68,7 +69,7 @@ std::string source_of(const RulesFile& file) {
 int show_selection() {
   RulesFile file;
   if (!find_rules_here(file)) return 2;
-  fmt::print(
+  print_out(
       "Within one group, the first line that fits decides; sizes are those of one rank's part.\n"
       "Lines with \"shm\" are for ranks of one address space, \"shm nonblocking\" for what does not "
       "block;\n"
@@ -80,8 +81,8 @@ int show_selection() {
   const std::vector<coll::Rule> rules = coll::in_front_of_shipped(file.rules);
   for (const coll::Rule& rule : rules) {
     const bool same = previous != nullptr && previous->collective == rule.collective;
-    fmt::print("{:<16}{:<24}{}\n", same ? "" : coll::name_of(rule.collective), coll::name_of(rule.algorithm),
-               coll::condition_text(rule));
+    print_out("{:<16}{:<24}{}\n", same ? "" : coll::name_of(rule.collective), coll::name_of(rule.algorithm),
+              coll::condition_text(rule));
     previous = &rule;
   }
   return 0;
@@ -90,9 +91,9 @@ int show_selection() {
 int show_selection(const std::string& shape) {
   const std::vector<int> ranks = ranks_by_host(shape);
   if (ranks.empty()) {
-    fmt::print(stderr,
-               "clump: --shape {}: ranks by host are written 4x4 (4 hosts of 4), 1+2+4, or 16 for one host\n",
-               shape);
+    print_error(
+        "clump: --shape {}: ranks by host are written 4x4 (4 hosts of 4), 1+2+4, or 16 for one host\n",
+        shape);
     return 2;
   }
   RulesFile file;
@@ -103,7 +104,7 @@ int show_selection(const std::string& shape) {
   situation.team = ranks.size() == 1;
   situation.where = situation.team ? coll::Where::kProcess : coll::Where::kAnywhere;
   situation.hosts = ranks.size() > 1 && std::ranges::max(ranks) > 1;
-  fmt::print(
+  print_out(
       "{} ranks on {} host{}, in one process a host; predefined operations; sizes are those of one rank's "
       "part.\n"
       "{}\n",
@@ -113,7 +114,7 @@ int show_selection(const std::string& shape) {
     show_collective(static_cast<coll::Collective>(i), situation, rules);
   if (!situation.hosts) return 0;
   using namespace coll::among_leaders;
-  fmt::print(
+  print_out(
       "Between hosts, two stages are by one leader for each host: recursive doubling below {0}, from there "
       "on\n"
       "rings. From {1} on every rank leads an allreduce for a piece of the data, if all hosts have as many "

@@ -30,6 +30,7 @@
 #include "base/memory_file.h"
 #include "base/program_path.h"
 #include "base/why_refused.h"
+#include "common/output.h"
 #include "common/system.h"
 
 namespace clump::tools {
@@ -61,7 +62,7 @@ class Trials {
 
  private:
   static void line(std::string_view what, std::string_view outcome) {
-    fmt::print("{:<34} {}\n", what, outcome);
+    print_out("{:<34} {}\n", what, outcome);
   }
 
   bool is_usable_ = true;

@@ -1,6 +1,7 @@
 // clump tune: measures which algorithm is cheapest for each collective on this machine, and writes the rules
 // that mpiexec finds from then on.
 #include "tune.h"
+#include "common/output.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,7 +28,7 @@ namespace {
 constexpr int kMostRanks = 4096;
 
 int complain(std::string_view text, int code) {
-  fmt::print(stderr, "clump: {}\n", text);
+  print_error("clump: {}\n", text);
   return code;
 }
 
@@ -83,11 +84,11 @@ void show_plan(const std::vector<Setting>& settings, double each, const std::str
     std::size_t algorithms = 0;
     const std::vector<Cell> cells = plan_cells(setting, each);
     for (const Cell& cell : cells) algorithms += cell.algorithms.size();
-    fmt::print("{}: {} operations and sizes up to {}, by {:.1f} algorithms each, in {:.1f} s\n",
-               text_of(setting), cells.size(), coll::size_text(cells.back().bytes),
-               static_cast<double>(algorithms) / static_cast<double>(cells.size()), each);
+    print_out("{}: {} operations and sizes up to {}, by {:.1f} algorithms each, in {:.1f} s\n",
+              text_of(setting), cells.size(), coll::size_text(cells.back().bytes),
+              static_cast<double>(algorithms) / static_cast<double>(cells.size()), each);
   }
-  fmt::print("The rules would be written to {}.\n", path);
+  print_out("The rules would be written to {}.\n", path);
 }
 
 base::Status measure_all(const std::vector<Setting>& settings, double each, std::vector<Measured>& all) {
@@ -103,20 +104,20 @@ base::Status measure_all(const std::vector<Setting>& settings, double each, std:
 /// What changes against the shipped rules, and by how much.
 void show_changes(const std::vector<Change>& changes) {
   if (changes.empty()) {
-    fmt::print("No algorithm is cheaper than the shipped choice by more than the noise.\n");
+    print_out("No algorithm is cheaper than the shipped choice by more than the noise.\n");
     return;
   }
-  fmt::print("{:<16}{:<24}{:<32}{:<22}{:<22}{}\n", "collective", "where", "sizes", "shipped", "cheaper here",
-             "gain where it is greatest");
+  print_out("{:<16}{:<24}{:<32}{:<22}{:<22}{}\n", "collective", "where", "sizes", "shipped", "cheaper here",
+            "gain where it is greatest");
   for (const Change& change : changes) {
     const coll::Rule& rule = change.rule;
     std::string sizes = rule.from_bytes == 0 ? "" : "from " + coll::size_text(rule.from_bytes);
     if (rule.below_bytes != 0)
       sizes += (sizes.empty() ? "below " : ", below ") + coll::size_text(rule.below_bytes);
-    fmt::print("{:<16}{:<24}{:<32}{:<22}{:<22}{:.2f} x: {} -> {} for {}\n", coll::name_of(rule.collective),
-               text_of({change.ranks, rule.where}), sizes, coll::name_of(change.shipped),
-               coll::name_of(rule.algorithm), change.before / change.after, seconds_text(change.before),
-               seconds_text(change.after), coll::size_text(change.bytes));
+    print_out("{:<16}{:<24}{:<32}{:<22}{:<22}{:.2f} x: {} -> {} for {}\n", coll::name_of(rule.collective),
+              text_of({change.ranks, rule.where}), sizes, coll::name_of(change.shipped),
+              coll::name_of(rule.algorithm), change.before / change.after, seconds_text(change.before),
+              seconds_text(change.after), coll::size_text(change.bytes));
   }
 }
 
@@ -195,8 +196,8 @@ int tune(const TuneOptions& options) {
   const base::Status written = write_file(file_text(settings, changes, cores), path);
   if (!written.ok()) return complain(base::message_of(written.code()), 1);
   const bool found_there = path == usual_rules_file();
-  fmt::print("{} rules are in {}: {}\n", rules_of(changes).size(), path,
-             found_there ? "mpiexec uses them from now on" : "mpiexec --coll-rules uses them");
+  print_out("{} rules are in {}: {}\n", rules_of(changes).size(), path,
+            found_there ? "mpiexec uses them from now on" : "mpiexec --coll-rules uses them");
   return 0;
 }
 

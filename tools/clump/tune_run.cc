@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/why_refused.h"
+#include "common/output.h"
 #include "common/places.h"
 #include "instruments/catalogue.h"
 #include "tune.h"
@@ -48,7 +49,7 @@ std::vector<std::string> command_for(const Setting& setting, std::span<const Cel
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   ::execv(arguments[0], arguments.data());
-  fmt::print(stderr, "clump: {} cannot be started: {}\n", words[0], std::strerror(errno));
+  print_error("clump: {} cannot be started: {}\n", words[0], std::strerror(errno));
   ::_exit(127);
 }
 

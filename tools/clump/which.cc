@@ -15,6 +15,7 @@
 
 #include "base/program_path.h"
 #include "commands.h"
+#include "common/output.h"
 #include "common/places.h"
 #include "inspect/elf_file.h"
 #include "inspect/inspect.h"
@@ -41,10 +42,10 @@ std::string served_by(const std::string& library) {
 
 void show_start(const WrongMpi& library) {
   const bool is_standard = image::mpi_kind_of(library.library) == MpiKind::kStandardAbi;
-  fmt::print("{}: {}, named by {}\n", library.user, library.library,
-             library.by.empty() ? "nobody" : library.by);
-  fmt::print("  started by itself:          {}{}\n", library.path.empty() ? "not found" : library.path,
-             is_standard ? "" : fmt::format(" ({})", image::family_of(library)));
+  print_out("{}: {}, named by {}\n", library.user, library.library,
+            library.by.empty() ? "nobody" : library.by);
+  print_out("  started by itself:          {}{}\n", library.path.empty() ? "not found" : library.path,
+            is_standard ? "" : fmt::format(" ({})", image::family_of(library)));
 }
 
 /// Whether it fits. `is_refused`: the program needs more than Clump's library of that name has.
@@ -53,11 +54,11 @@ bool show(const WrongMpi& library, bool is_refused = false) {
   const std::string served = is_refused ? std::string() : served_by(library.library);
   show_start(library);
   if (is_standard || !served.empty()) {
-    fmt::print("  under Clump's mpiexec:      {}\n", served);
+    print_out("  under Clump's mpiexec:      {}\n", served);
   } else {
     WrongMpi wrong = library;
     if (!wrong.by.empty()) wrong.user = std::exchange(wrong.by, {});
-    fmt::print("  under Clump's mpiexec:      refused: {}\n", image::words_about(wrong, own_mpicc()));
+    print_out("  under Clump's mpiexec:      refused: {}\n", image::words_about(wrong, own_mpicc()));
   }
   return is_standard || !served.empty();
 }
@@ -155,8 +156,8 @@ std::string name_in_folder(const std::string& path) { return path.substr(path.rf
 
 /// Says what mpi4py is under mpiexec (host/mpi4py.cc), and whether a module of it fits.
 bool show_mpi4py(const std::vector<std::string>& modules) {
-  fmt::print("this Python has mpi4py with {} module{}; one is chosen by 'from mpi4py import MPI':\n",
-             modules.size(), modules.size() == 1 ? "" : "s");
+  print_out("this Python has mpi4py with {} module{}; one is chosen by 'from mpi4py import MPI':\n",
+            modules.size(), modules.size() == 1 ? "" : "s");
   bool fits = false;
   bool has_standard = false;
   bool has_mpich = false;
@@ -167,18 +168,18 @@ bool show_mpi4py(const std::vector<std::string>& modules) {
       const bool is_standard = image::mpi_kind_of(name) == MpiKind::kStandardAbi;
       has_standard = has_standard || is_standard;
       fits = fits || is_standard || !served_by(name).empty();
-      fmt::print("  {}: {} ({})\n", module, name,
-                 is_standard ? "the MPI standard ABI" : image::family_of({module, {}, name, {}}));
+      print_out("  {}: {} ({})\n", module, name,
+                is_standard ? "the MPI standard ABI" : image::family_of({module, {}, name, {}}));
     }
   }
   if (!fits)
-    fmt::print("under Clump's mpiexec:      none of these; install mpi4py for the MPI standard ABI:\n  {}\n",
-               image::command_for_mpi4py(own_mpicc()));
+    print_out("under Clump's mpiexec:      none of these; install mpi4py for the MPI standard ABI:\n  {}\n",
+              image::command_for_mpi4py(own_mpicc()));
   else if (has_standard || modules.size() == 1)
-    fmt::print("under Clump's mpiexec:      {}\n", has_standard ? "the standard ABI's" : "this one");
+    print_out("under Clump's mpiexec:      {}\n", has_standard ? "the standard ABI's" : "this one");
   else
-    fmt::print("under Clump's mpiexec:      {} (set MPI4PY_MPIABI to choose another one)\n",
-               has_mpich ? "MPICH's: mpiexec sets MPI4PY_MPIABI=mpich" : "one that fits");
+    print_out("under Clump's mpiexec:      {} (set MPI4PY_MPIABI to choose another one)\n",
+              has_mpich ? "MPICH's: mpiexec sets MPI4PY_MPIABI=mpich" : "one that fits");
   return fits;
 }
 
@@ -193,8 +194,8 @@ bool is_python(const std::string& path) { return name_in_folder(path).starts_wit
 int show_what_comes(const std::string& path, const std::vector<std::string>& words) {
   const Folder folder;
   if (folder.path().empty()) {
-    fmt::print(stderr, "clump: cannot make a folder for what ld.so tells: {} (TMPDIR names another place)\n",
-               std::strerror(errno));
+    print_error("clump: cannot make a folder for what ld.so tells: {} (TMPDIR names another place)\n",
+                std::strerror(errno));
     return 1;
   }
   const int code = run_observed(path, words, folder.path());
@@ -204,7 +205,7 @@ int show_what_comes(const std::string& path, const std::vector<std::string>& wor
   const bool has_chosen = read_observations(folder.path(), modules, seen) && modules.size() > 1;
   std::string command;
   for (const std::string& word : words) command += (command.empty() ? "" : " ") + shell_word(word);
-  if (code != 0) fmt::print("{}: ended with exit code {}\n", command, code);
+  if (code != 0) print_out("{}: ended with exit code {}\n", command, code);
   // What has come in is told; what was looked for in vain only if nothing has.
   const bool any = std::ranges::any_of(seen, [](const auto& one) { return !one.second.path.empty(); });
   // The import of mpi4py alone loads no MPI library: that of mpi4py.MPI does.
@@ -220,7 +221,7 @@ int show_what_comes(const std::string& path, const std::vector<std::string>& wor
       fits = show(library) && fits;
     }
   }
-  if (seen.empty()) fmt::print("{}: no MPI library has come in\n", command);
+  if (seen.empty()) print_out("{}: no MPI library has come in\n", command);
   if (asks_mpi4py) fits = show_mpi4py(modules) && fits;
   return fits ? 0 : 1;
 }
@@ -231,23 +232,23 @@ int show_which(const std::vector<std::string>& words) {
   std::string path;
   const base::Status found = find_program(words.front(), current_directory(), path);
   if (!found.ok()) {
-    fmt::print(stderr, "clump: {}\n", base::message_of(found.code()));
+    print_error("clump: {}\n", base::message_of(found.code()));
     return 127;
   }
   if (words.size() > 1) return show_what_comes(path, words);
   const image::Verdict verdict = image::inspect(path);
   if (!verdict.mpi_inside.empty()) {
-    fmt::print("{}: {}\n", path, verdict.why_not);
+    print_out("{}: {}\n", path, verdict.why_not);
     return 1;
   }
   if (verdict.mpi == MpiKind::kNone) {
-    fmt::print("{}: no MPI library; with arguments behind it, it is run, and what comes in then is told\n",
-               path);
+    print_out("{}: no MPI library; with arguments behind it, it is run, and what comes in then is told\n",
+              path);
     return 1;
   }
   const bool fits = show({path, verdict.mpi_needed_by, verdict.mpi_library, verdict.mpi_path},
                          verdict.mpi == MpiKind::kOther);
-  if (!verdict.second_mpi.empty()) fmt::print("  but {}\n", image::words_about_two(verdict));
+  if (!verdict.second_mpi.empty()) print_out("  but {}\n", image::words_about_two(verdict));
   return fits && verdict.second_mpi.empty() ? 0 : 1;
 }
 

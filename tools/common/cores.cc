@@ -32,7 +32,9 @@ base::Status listed(const std::string& list, const std::vector<std::int32_t>& al
   return {};
 }
 
-/// So many jobs may share a core and know it of each other.
+/// So many jobs may share a core and know it of each other. The names are the same for all users, so that
+/// jobs of two users choose different cores. A user who takes names without having a job changes which cores
+/// others choose first, and nothing else: a job gets as many as it wants in any case.
 constexpr int kMostJobs = 64;
 
 /// True if no other job is the one with this number, from 0 on, of those that share the core.

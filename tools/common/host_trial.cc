@@ -13,6 +13,7 @@
 #include <sstream>
 #include <thread>
 
+#include "common/output.h"
 #include "common/reach.h"
 #include "common/ways.h"
 
@@ -34,7 +35,7 @@ class Findings {
 
  private:
   static void tell(std::string_view what, std::string_view verdict, const std::string& text) {
-    fmt::print("{}{} {} {}\n", kTrialMark, what, verdict, text);
+    print_out("{}{} {} {}\n", kTrialMark, what, verdict, text);
     std::fflush(stdout);
   }
 

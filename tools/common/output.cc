@@ -18,7 +18,7 @@ namespace clump::tools {
 namespace {
 
 int fail(const char* name, int error) {
-  std::fputs(fmt::format("{}: cannot write its output: {}\n", name, std::strerror(error)).c_str(), stderr);
+  print_error("{}: cannot write its output: {}\n", name, std::strerror(error));
   return 1;
 }
 
@@ -26,10 +26,11 @@ int fail(const char* name, int error) {
 
 int run_tool(const char* name, const std::function<int()>& body) {
   base::keep_standard_descriptors();
-  ::signal(SIGCHLD, SIG_DFL);  // where it is ignored the kernel waits for children, and tells nobody of their end
+  ::signal(SIGCHLD,
+           SIG_DFL);  // where it is ignored the kernel waits for children, and tells nobody of their end
   static const char* const own_name = name;
   base::tell_uncaught([](std::string words) {
-    std::fprintf(stderr, "%s: %s\n", own_name, words.c_str());
+    print_error("{}: {}\n", own_name, words);
     ::_exit(1);
   });
   try {

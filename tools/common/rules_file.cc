@@ -1,13 +1,10 @@
 #include "common/rules_file.h"
 
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
-#include <fstream>
-#include <sstream>
 
 #include "coll/select/rules.h"
 #include "common/places.h"
+#include "common/text_file.h"
 
 namespace clump::tools {
 
@@ -23,13 +20,10 @@ std::string variable(const char* name) {
 }
 
 base::Status read(const std::string& path, const char* named_by, RulesFile& file) {
-  errno = 0;
-  std::ifstream in(path);
-  std::ostringstream text;
-  if (in) text << in.rdbuf();
-  if (errno != 0) return base::fail(MPI_ERR_ARG, "{}{}: {}", named_by, path, std::strerror(errno));
+  std::string text, why;
+  if (!read_file(path, text, why)) return base::fail(MPI_ERR_ARG, "{}{}: {}", named_by, path, why);
   coll::RuleText parsed;
-  if (const base::Status status = coll::parse_rules(path, text.str(), parsed); !status.ok())
+  if (const base::Status status = coll::parse_rules(path, text, parsed); !status.ok())
     return base::fail(MPI_ERR_ARG,
                       "{} (clump tune writes the file anew; mpiexec --coll-rules none does without it)",
                       base::message_of(status.code()));

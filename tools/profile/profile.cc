@@ -6,6 +6,8 @@
 #include <cmath>
 #include <iterator>
 
+#include "base/printable.h"
+
 namespace clump::tools::profile {
 
 namespace {
@@ -22,25 +24,6 @@ bool completes(std::string_view name) {
                                        "MPI_Improbe", "MPI_Request_get_status", "MPI_Parrived"})
     if (name.starts_with(start)) return true;
   return false;
-}
-
-/// Bytes of the character of UTF-8 (RFC 3629, section 4) that the text begins with; 0: it begins with none.
-std::size_t length_of_character(std::string_view text) {
-  const auto byte = [&](std::size_t at) {
-    return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U;
-  };
-  const auto is_in = [&](std::size_t at, unsigned from, unsigned to) {
-    return byte(at) >= from && byte(at) <= to;
-  };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  if (first < 0xe0) return first >= 0xc2 && is_in(1, 0x80, 0xbf) ? 2 : 0;
-  // The second byte of these has less room: no characters that are shorter, surrogates, or beyond U+10FFFF.
-  const unsigned least = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
-  const unsigned most = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
-  if (!is_in(1, least, most) || !is_in(2, 0x80, 0xbf)) return 0;
-  if (first < 0xf0) return 3;
-  return first <= 0xf4 && is_in(3, 0x80, 0xbf) ? 4 : 0;
 }
 
 std::string with_unit(double value, double base, std::initializer_list<const char*> units) {
@@ -119,7 +102,7 @@ std::string json_quoted(std::string_view text) {
   std::string out = "\"";
   while (!text.empty()) {
     const char c = text.front();
-    const std::size_t length = length_of_character(text);
+    const std::size_t length = base::length_of_character(text);
     if (length == 0)
       out += "\\ufffd";
     else if (c == '"' || c == '\\')

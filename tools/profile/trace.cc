@@ -51,7 +51,7 @@ class Writer {
   Writer(std::FILE* file, const Profile& profile, Traced& traced)
       : file_(file), profile_(profile), traced_(traced) {}
 
-  bool write(std::span<const Source> sources, const pmi::Job& job) {
+  void write(std::span<const Source> sources, const pmi::Job& job) {
     std::int64_t zero = sources.empty() ? 0 : sources.front().start.nanoseconds;
     for (const Source& source : sources) zero = std::min(zero, source.start.nanoseconds);
     put("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
@@ -72,7 +72,6 @@ class Writer {
                         json_quoted(profile_.hosts[static_cast<std::size_t>(source.host)]),
                         human_seconds(source.uncertainty)));
     put("}}\n");
-    return std::fflush(file_) == 0 && std::ferror(file_) == 0;
   }
 
  private:
@@ -177,9 +176,9 @@ class Writer {
 
 }  // namespace
 
-bool write_trace(std::FILE* file, std::span<const Source> sources, const pmi::Job& job,
+void write_trace(std::FILE* file, std::span<const Source> sources, const pmi::Job& job,
                  const Profile& profile, Traced& traced) {
-  return Writer(file, profile, traced).write(sources, job);
+  Writer(file, profile, traced).write(sources, job);
 }
 
 }  // namespace clump::tools::profile

@@ -15,8 +15,8 @@ struct Traced {
   std::uint64_t events = 0, dropped = 0, arrows = 0;
 };
 
-/// False if the file takes no more.
-bool write_trace(std::FILE* file, std::span<const Source> sources, const pmi::Job& job,
+/// If the file takes no more, ferror() tells.
+void write_trace(std::FILE* file, std::span<const Source> sources, const pmi::Job& job,
                  const Profile& profile, Traced& traced);
 
 }  // namespace clump::tools::profile

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/printable.h"
 #include "coll/algorithms/algorithms.h"
 #include "coll/coll.h"
 #include "io/file.h"
@@ -254,7 +255,10 @@ Status gather(Comm& comm, const std::string& mine, std::string& all) {
 }
 
 /// At once, so that no other rank's output gets in between.
-void say(const std::string& text) { static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size())); }
+void say(const std::string& text) {
+  const std::string shown = base::printable(text);
+  static_cast<void>(!::write(STDERR_FILENO, shown.data(), shown.size()));
+}
 
 /// What other libraries take, too.
 void say_uncommon(std::vector<Told>& all) {

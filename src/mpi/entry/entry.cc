@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/printable.h"
 #include "fiber/exploration.h"
 #include "fiber/fiber.h"
 #include "instruments/tool.h"
@@ -56,7 +57,7 @@ std::string last_words(core::Rank* self, const char* call, base::Status status, 
   if (const char* name = base::name_of_class(class_of(self, status))) text += fmt::format(" [{}]", name);
   const std::string name = comm != nullptr ? comm->name.get() : "";
   if (!name.empty() && text.find(name) == std::string::npos) text += fmt::format(" [on {}]", name);
-  return text;
+  return base::printable(std::move(text));
 }
 
 [[noreturn]] void end_job(core::Rank* self, base::Status status, const std::string& text) {

@@ -84,6 +84,13 @@ base::Status topology(Named<MPI_Comm> argument) {
                     argument.name, core::value_of(argument.value));
 }
 
+base::Status inter(Named<MPI_Comm> argument) {
+  return base::fail(MPI_ERR_COMM,
+                    "({} = {:#x}): the communicator is an intercommunicator, and this call needs an "
+                    "intracommunicator; MPI_Intercomm_merge makes one of both groups",
+                    argument.name, core::value_of(argument.value));
+}
+
 base::Status group(Named<MPI_Group> argument) {
   return bad_handle(MPI_ERR_GROUP, argument, MPI_GROUP_NULL, "MPI_GROUP_NULL", "a group");
 }

@@ -64,6 +64,7 @@ namespace cold {
 [[gnu::cold]] base::Status datatype(Named<MPI_Datatype> argument);
 [[gnu::cold]] base::Status uncommitted(Named<MPI_Datatype> argument, const datatype::Datatype& type);
 [[gnu::cold]] base::Status topology(Named<MPI_Comm> argument);
+[[gnu::cold]] base::Status inter(Named<MPI_Comm> argument);
 [[gnu::cold]] base::Status group(Named<MPI_Group> argument);
 [[gnu::cold]] base::Status op(Named<MPI_Op> argument);
 [[gnu::cold]] base::Status errhandler(Named<MPI_Errhandler> argument);
@@ -100,6 +101,11 @@ inline core::Op* no_op(Call& call) { return call.self->op(MPI_NO_OP); }
     return cold::comm(argument);
   if (call.target.comm == nullptr) call.target.comm = object;
   return {};
+}
+
+/// For calls that intercommunicators cannot make.
+inline base::Status intra(Named<MPI_Comm> argument, const core::Comm& comm) {
+  return comm.is_inter() ? cold::inter(argument) : base::Status();
 }
 
 /// For neighbourhood collectives.

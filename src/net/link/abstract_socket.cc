@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstring>
 
+#include "base/keyed_hash.h"
+
 namespace clump::net::link {
 
 namespace {
@@ -27,10 +29,30 @@ int close_and_fail(int socket) {
   return -1;
 }
 
+/// A stream socket that is connected to this name, whoever has it; -1 with errno.
+int connect_to_any(const std::string& name) {
+  const int made = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (made < 0) return -1;
+  sockaddr_un address{};
+  const socklen_t length = fill(address, name);
+  if (::connect(made, reinterpret_cast<const sockaddr*>(&address), length) != 0) return close_and_fail(made);
+  return made;
+}
+
+/// False: the system does not say.
+bool find_user(int socket, uid_t& user) {
+  ucred other{};
+  socklen_t length = sizeof other;
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &other, &length) != 0) return false;
+  user = other.uid;
+  return true;
+}
+
 }  // namespace
 
 std::string link_address(const JobName& job, int process) {
-  return fmt::format("clump-link-{:016x}-{}", job.id, process);
+  return fmt::format("clump-link-{}-{:016x}", ::geteuid(),
+                     base::keyed_hash({job.id, job.token}, static_cast<std::uint64_t>(process)));
 }
 
 int bound_socket(const std::string& name, int type) {
@@ -43,20 +65,24 @@ int bound_socket(const std::string& name, int type) {
 }
 
 int connected_socket(const std::string& name) {
-  const int made = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (made < 0) return -1;
-  sockaddr_un address{};
-  const socklen_t length = fill(address, name);
-  if (::connect(made, reinterpret_cast<const sockaddr*>(&address), length) != 0) return close_and_fail(made);
-  if (is_of_own_user(made)) return made;
+  const int made = connect_to_any(name);
+  if (made < 0 || is_of_own_user(made)) return made;
   errno = EACCES;
   return close_and_fail(made);
 }
 
+std::string holder_of(const std::string& name) {
+  const int made = connect_to_any(name);
+  uid_t user = 0;
+  const bool is_known = made >= 0 && find_user(made, user);
+  if (made >= 0) ::close(made);
+  if (!is_known) return "a process that does not answer, perhaps another user's,";
+  return user != ::geteuid() ? fmt::format("another user (uid {})", user) : std::string();
+}
+
 bool is_of_own_user(int socket) {
-  ucred other{};
-  socklen_t length = sizeof other;
-  return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &other, &length) == 0 && other.uid == ::geteuid();
+  uid_t user = 0;
+  return find_user(socket, user) && user == ::geteuid();
 }
 
 }  // namespace clump::net::link

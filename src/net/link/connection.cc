@@ -28,11 +28,12 @@ PendingFrame PendingFrame::copied(const Frame& frame, const datatype::Layout& pa
   return made;
 }
 
-PendingFrame PendingFrame::streamed(SendRequest& message, std::uint64_t rendezvous, Count wanted) {
+PendingFrame PendingFrame::streamed(SendRequest& message, const Frame& asked) {
   PendingFrame made;
   made.message_ = &message;
-  made.rendezvous_ = rendezvous;
-  made.wanted_ = wanted;  // more than 0; a piece is packed when it can be written
+  made.number_ = asked.message;
+  made.rendezvous_ = asked.rendezvous;
+  made.wanted_ = asked.bytes;  // more than 0; a piece is packed when it can be written
   return made;
 }
 
@@ -81,7 +82,7 @@ bool Incoming::read(int socket, std::span<std::byte> buffer, Taker& taker) {
     const auto got = static_cast<std::size_t>(count);
     if (in_place) {
       left_ -= count;
-      taker.take_data(frame_, {}, got);
+      if (!taker.take_data(frame_, {}, got)) return false;
       if (left_ == 0) frame_bytes_ = 0;
     } else if (!consume(place.first(got), taker)) {
       return false;
@@ -91,13 +92,14 @@ bool Incoming::read(int socket, std::span<std::byte> buffer, Taker& taker) {
   return true;
 }
 
-bool Incoming::begin_frame() {
+bool Incoming::begin_frame(Taker& taker) {
+  if (!taker.may_begin(frame_)) return false;
   left_ = frame_.kind == Kind::kEager || frame_.kind == Kind::kData || frame_.kind == Kind::kHello ||
                   frame_.kind == Kind::kRefused
               ? frame_.bytes
               : 0;
   body_.clear();
-  return left_ >= 0 && (frame_.kind == Kind::kData || left_ <= kMost);
+  return true;
 }
 
 bool Incoming::consume(std::span<const std::byte> bytes, Taker& taker) {
@@ -108,14 +110,14 @@ bool Incoming::consume(std::span<const std::byte> bytes, Taker& taker) {
       frame_bytes_ += now;
       bytes = bytes.subspan(now);
       if (frame_bytes_ < sizeof frame_) return true;
-      if (!begin_frame()) return false;
+      if (!begin_frame(taker)) return false;
     }
     const std::span<const std::byte> now =
         bytes.first(std::min(bytes.size(), static_cast<std::size_t>(left_)));
     bytes = bytes.subspan(now.size());
     left_ -= static_cast<Count>(now.size());
     if (frame_.kind == Kind::kData) {
-      if (!now.empty()) taker.take_data(frame_, now, 0);
+      if (!now.empty() && !taker.take_data(frame_, now, 0)) return false;
     } else if (body_.empty() && left_ == 0) {
       if (!taker.take(frame_, now)) return false;
     } else {

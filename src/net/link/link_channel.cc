@@ -27,12 +27,12 @@ constexpr Count kMostEager = 64 * 1024;
 /// With more than this not taken by a process, messages to it are announced.
 constexpr std::size_t kMostHeld = 4 << 20;
 
-// A context: the highest bit; a number that this process alone has on this machine; a count; the lowest bit is
-// the communicator's.
+// A context: the highest bit; a number that this process alone has of this user's on this machine; a count;
+// the lowest bit is the communicator's.
 constexpr int kContextNumbers = 1 << 13;
 constexpr std::uint32_t kContextCounts = 1 << 17;
 
-std::uint64_t address_of(const void* object) { return reinterpret_cast<std::uint64_t>(object); }
+std::string context_address(int number) { return fmt::format("clump-contexts-{}-{}", ::geteuid(), number); }
 
 }  // namespace
 
@@ -131,7 +131,7 @@ int LinkChannel::place_of_sender(const PeerRef& peer, int rank) {
 }
 
 HeldPlace LinkChannel::hold_place_of(const PeerName& name, int& number) {
-  number = name.rank;
+  number = name.rank < setup_.first_place ? name.rank : -1;  // another job may have told the name
   if (name.job == setup_.job) return {};
   bool is_first = false;
   {
@@ -217,13 +217,20 @@ base::Status LinkChannel::new_context(std::uint32_t& context) {
     const auto first = static_cast<int>(base::random_number() % kContextNumbers);
     for (int i = 0; i < kContextNumbers && context_number_ < 0; ++i) {
       const int number = (first + i) % kContextNumbers;
-      // The name is taken as long as this process lives; so no other one has the number.
-      context_socket_ = bound_socket(fmt::format("clump-contexts-{}", number), SOCK_DGRAM);
-      if (context_socket_ >= 0) context_number_ = number;
+      // The name is taken as long as this process lives; so no other one of this user has the number, and
+      // contexts never meet those of other users. It listens, so that holder_of() tells whose it is.
+      context_socket_ = bound_socket(context_address(number), SOCK_STREAM);
+      if (context_socket_ >= 0 && ::listen(context_socket_, 1) == 0) context_number_ = number;
+      if (context_number_ < 0 && errno != EADDRINUSE)
+        return base::fail(MPI_ERR_OTHER, "no number for a communicator between jobs: {}",
+                          base::why_refused("socket, bind", errno));
     }
-    if (context_number_ < 0)
-      return base::fail(MPI_ERR_OTHER, "all {} numbers for communicators between jobs of this machine are in use",
-                        kContextNumbers);
+    if (context_number_ < 0) {
+      const std::string holder = holder_of(context_address(first));
+      return base::fail(
+          MPI_ERR_OTHER, "all {} numbers for communicators between jobs of this machine are in use{}",
+          kContextNumbers, holder.empty() ? holder : fmt::format("; {} has taken some of them", holder));
+    }
     context_ = static_cast<std::uint32_t>(base::random_number());
   }
   const std::uint32_t count = context_++ % kContextCounts;
@@ -277,14 +284,15 @@ void LinkChannel::send(Route route, SendRequest& message) {
     return message.released();
   traffic[Way::kReference].add(message.bytes);
   Frame frame = frame_of(Kind::kRts, route, rank, message.envelope, message.bytes);
-  frame.message = address_of(&message);
-  PendingFrame rts = PendingFrame::copied(frame, {}, 0);
-  rts.set_announced(message);
   expect(1);
   {
     const std::lock_guard lock(peer->mutex);
     if (peer->state != Peer::State::kOver) {
-      peer->announced.insert(&message);
+      frame.message = peer->next_number();
+      message.original = reinterpret_cast<SendRequest*>(frame.message);
+      peer->announced.emplace(frame.message, Announced{.message = &message, .bytes = message.bytes});
+      PendingFrame rts = PendingFrame::copied(frame, {}, 0);
+      rts.set_announced(message);
       post_locked(*peer, std::move(rts));
       return;
     }
@@ -293,35 +301,45 @@ void LinkChannel::send(Route route, SendRequest& message) {
   message.released();
 }
 
-/// Whether the message was still announced to this process: it is not any more, and the caller tells its sender.
-bool LinkChannel::is_settled(Peer& peer, SendRequest* message) {
+/// A message that is announced to this process: it is not any more, and the caller tells its sender. Null: there is
+/// none with this number.
+SendRequest* LinkChannel::settle(Peer& peer, std::uint64_t message) {
+  SendRequest* settled = nullptr;
   {
     const std::lock_guard lock(peer.mutex);
-    if (peer.announced.erase(message) == 0) return false;
+    const auto found = peer.announced.find(message);
+    if (found == peer.announced.end()) return nullptr;
+    settled = found->second.message;
+    settled->original = nullptr;
+    peer.announced.erase(found);
   }
   expect(-1);
-  return true;
+  return settled;
 }
 
 bool LinkChannel::retract(Route route, SendRequest& message) {
   int rank = 0;
   const PeerRef peer = find(route.destination, rank);
   if (peer == nullptr) return false;
+  Frame frame = frame_of(Kind::kCancel, route, rank, message.envelope, message.bytes);
   {
     const std::lock_guard lock(peer->mutex);
+    frame.message = reinterpret_cast<std::uint64_t>(message.original);
+    const auto announced = peer->announced.find(frame.message);
+    if (announced == peer->announced.end() || announced->second.message != &message) return false;  // it has left
     const auto found = std::ranges::find_if(
         peer->backlog, [&](const PendingFrame& waiting) { return waiting.announces(message); });
     if (found != peer->backlog.end()) {
       peer->held -= found->held();
       peer->backlog.erase(found);
       note_backlog(*peer);
-      peer->announced.erase(&message);
+      peer->announced.erase(announced);
+      message.original = nullptr;
       expect(-1);
       return true;
     }
+    announced->second.is_cancelled = true;
   }
-  Frame frame = frame_of(Kind::kCancel, route, rank, message.envelope, message.bytes);
-  frame.message = address_of(&message);
   post(*peer, PendingFrame::copied(frame, {}, 0));
   return false;
 }
@@ -335,13 +353,14 @@ void LinkChannel::note_backlog(Peer& peer) {
 }
 
 void LinkChannel::post(Peer& peer, PendingFrame what) {
-  SendRequest* const message = what.message();
+  const std::uint64_t message = what.message();
   bool is_done = false;
   {
     const std::lock_guard lock(peer.mutex);
     is_done = post_locked(peer, std::move(what));
   }
-  if (is_done && message != nullptr && is_settled(peer, message)) message->released();
+  SendRequest* const sent = is_done && message != 0 ? settle(peer, message) : nullptr;
+  if (sent != nullptr) sent->released();
 }
 
 /// The caller has the peer's lock. True: nothing of it waits in the backlog.

@@ -60,7 +60,7 @@ class LinkChannel final : public Channel {
                        std::chrono::steady_clock::time_point limit = std::chrono::steady_clock::time_point::max());
 
   /// The place of a rank of another job, which is held from now on; or the number of one of this job, which
-  /// needs none. -1: there is no room.
+  /// needs none. -1: there is no room, or no such rank.
   [[nodiscard]] HeldPlace hold_place_of(const link::PeerName& name, int& number);
   /// Holds a place that is there. False (of what is returned): it is not, any more.
   [[nodiscard]] HeldPlace hold(int number);
@@ -80,11 +80,12 @@ class LinkChannel final : public Channel {
   bool is_expecting() const { return expecting_.load(std::memory_order_acquire) > 0; }
   /// Whether all that was sent has been given to the system.
   bool is_flushed() const { return unflushed_.load(std::memory_order_acquire) == 0; }
-  /// Publishes a name for all jobs of this user on this machine (link::find_public_name()). MPI_ERR_SERVICE: another
-  /// one has.
+  /// Publishes a name for all jobs of this user on this machine (link::find_public_name()). MPI_ERR_SERVICE:
+  /// another one has, or another user has taken the name's socket.
   base::Status publish(std::string_view name, std::string_view value);
   void unpublish(std::string_view name);
-  /// A context that no process of this machine gives to another communicator. Fails if there is none.
+  /// A context that no process of this user on this machine gives to another communicator. Fails if there is
+  /// none.
   base::Status new_context(std::uint32_t& context);
 
   const Traffic& traffic(int rank) const override { return traffic_[static_cast<std::size_t>(rank)]; }
@@ -136,13 +137,15 @@ class LinkChannel final : public Channel {
   void end_peer(const PeerRef& peer, std::string why);
   void watch(link::Connection& connection, bool writing);
   void note_backlog(link::Peer& peer);
-  bool is_settled(link::Peer& peer, SendRequest* message);
+  SendRequest* settle(link::Peer& peer, std::uint64_t message);
   PeerRef find(int number, int& rank) const;
   static link::Frame frame_of(link::Kind kind, Route route, int destination, const Envelope& envelope, Count bytes);
 
   // For link::Connection: what has come.
   bool greet(link::Connection& connection, std::span<const std::byte> bytes);
-  void deliver(const PeerRef& peer, const link::Frame& frame, std::span<const std::byte> bytes);
+  std::string_view deliver(const PeerRef& peer, const link::Frame& frame, std::span<const std::byte> bytes);
+  std::string_view stream(link::Peer& peer, const link::Frame& asked);
+  std::string_view take_back(link::Peer& peer, const link::Frame& frame);
   void tell_crowded(link::Peer& peer, int rank, bool crowded);
 
   const Setup setup_;
@@ -168,6 +171,7 @@ class LinkChannel final : public Channel {
   // Of the thread.
   std::vector<std::byte> read_buffer_;
   bool accepts_later_ = false;
+  std::vector<link::Watched*> later_;  // those for which there was no descriptor
 };
 
 }  // namespace clump::net

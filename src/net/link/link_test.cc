@@ -1,15 +1,15 @@
 // Two link channels in one process, as if they were of two jobs.
-#include "net/link/link_channel.h"
-
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <malloc.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -23,142 +23,13 @@
 #include <utility>
 #include <vector>
 
-#include "base/random.h"
-#include "base/status.h"
 #include "net/link/abstract_socket.h"
+#include "net/link/public_name.h"
+#include "net/link/test_jobs.h"
 
 namespace clump::net {
 
 namespace {
-
-using link::JobName;
-using link::PeerName;
-
-datatype::Layout ints(std::vector<int>& values) {
-  return {values.data(), static_cast<Count>(values.size()), datatype::predefined(MPI_INT)};
-}
-
-void wait_for(const std::function<bool()>& condition) {
-  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  while (!condition() && std::chrono::steady_clock::now() < limit) std::this_thread::yield();
-  ASSERT_TRUE(condition());
-}
-
-/// Keeps what arrives; fetches what is announced, if it is to.
-class Receiver final : public Sink {
- public:
-  struct Message {
-    Envelope envelope;
-    std::vector<int> values;
-  };
-  bool take(Envelope envelope, Count bytes, const datatype::Layout& payload, Bound) override {
-    std::vector<int> values(static_cast<std::size_t>(bytes) / sizeof(int));
-    datatype::copy(ints(values), payload, 0, bytes);
-    const std::lock_guard lock(mutex_);
-    came_.push_back({envelope, std::move(values)});
-    return true;
-  }
-  bool arrive(SendRequest& message) override {
-    const std::lock_guard lock(mutex_);
-    if (waits) {
-      kept_ = &message;
-      return false;
-    }
-    return true;
-  }
-  void move(SendRequest& message) override {
-    auto& fresh = fetching_;
-    fresh.envelope = message.envelope;
-    fresh.values.assign(static_cast<std::size_t>(message.bytes) / sizeof(int), 0);
-    message.fetch(ints(fresh.values), message.bytes);
-  }
-  void fetched(SendRequest&) override {
-    const std::lock_guard lock(mutex_);
-    came_.push_back(std::move(fetching_));
-  }
-  bool retract(SendRequest&) override { return false; }
-  SendRequest* retract_remote(Envelope, const SendRequest* original) override {
-    const std::lock_guard lock(mutex_);
-    if (kept_ == nullptr || kept_->original != original) return nullptr;
-    return std::exchange(kept_, nullptr);
-  }
-  std::size_t count() {
-    const std::lock_guard lock(mutex_);
-    return came_.size();
-  }
-  SendRequest* kept() {
-    const std::lock_guard lock(mutex_);
-    return kept_;
-  }
-  const Message& at(std::size_t i) { return came_[i]; }
-  void become_crowded(bool is) { crowded_ = is; }
-
-  bool waits = false;
-
- private:
-  std::mutex mutex_;
-  std::vector<Message> came_;
-  Message fetching_;
-  SendRequest* kept_ = nullptr;
-};
-
-struct Send final : SendRequest {
-  void released() override { is_released = true; }
-  void cancelled() override { is_cancelled = true; }
-  std::atomic<bool> is_released{false}, is_cancelled{false};
-};
-
-constexpr std::uint32_t kJobContext = 6, kContext = 0x80000010;
-
-/// A job of one process with one rank, 0.
-struct Job {
-  explicit Job(std::uint32_t checks = 0, int places = 4)
-      : name{base::random_number(), base::random_number()} {
-    LinkChannel::Setup setup;
-    setup.job = name;
-    setup.checks = checks;
-    setup.first_place = 1;
-    setup.places = places;
-    setup.job_context = kJobContext;
-    setup.process_of = [](int) { return 0; };
-    setup.find_sink = [this](int rank) { return rank == 0 ? &receiver : nullptr; };
-    setup.take_place = [](int) {};
-    setup.lost = [this](int, const PeerName& of, const std::string&) {
-      lost = of;
-      ++losses;
-    };
-    setup.gone = [this](int) { ++departures; };
-    channel = new LinkChannel(std::move(setup));  // its thread never ends
-  }
-  PeerName rank() const { return {name, 0, 0}; }
-
-  JobName name;
-  Receiver receiver;
-  std::atomic<int> losses{0}, departures{0};
-  PeerName lost;
-  LinkChannel* channel;
-};
-
-/// The server listens, and the client has a place for the server's rank.
-class Link : public testing::Test {
- protected:
-  void meet() {
-    ASSERT_TRUE(server.channel->listen().ok());
-    ASSERT_TRUE(client.channel->connect(server.rank()).ok());
-    held = client.channel->hold_place_of(server.rank(), place);
-    ASSERT_EQ(place, 4);  // from the last one down
-  }
-  void send(int value, std::uint32_t context = kContext) {
-    std::vector<int> values{value};
-    ASSERT_TRUE(client.channel->try_send({0, place}, Envelope(context, 0, 3), sizeof value, ints(values)));
-  }
-
-  // Never freed: the threads of their channels go on.
-  Job& server = *new Job;
-  Job& client = *new Job;
-  int place = -1;
-  HeldPlace held;
-};
 
 TEST_F(Link, MessagesComeInOrder) {
   meet();
@@ -235,18 +106,51 @@ TEST_F(Link, LongMessagesTakeNoMemoryWhileTheyWaitToBeWritten) {
   message.payload = ints(values);
   const std::size_t before = in_use();
   std::vector<link::PendingFrame> waiting;
-  for (int i = 0; i < 100; ++i) waiting.push_back(link::PendingFrame::streamed(message, 0, 4 << 20));
+  for (int i = 0; i < 100; ++i) waiting.push_back(link::PendingFrame::streamed(message, {.bytes = 4 << 20}));
   EXPECT_LT(in_use(), before + (1 << 20));
 }
 
 TEST_F(Link, WrongTokenIsRefusedAndTold) {
   ASSERT_TRUE(server.channel->listen().ok());
+  struct {
+    link::Frame frame{.kind = link::Kind::kHello, .bytes = sizeof(link::Hello)};
+    link::Hello hello;
+  } greeting;
+  greeting.hello.token = server.name.token + 1;
+  const int asking = link::connected_socket(link::link_address(server.name, 0));
+  ASSERT_GE(asking, 0);
+  ASSERT_EQ(::send(asking, &greeting, sizeof greeting, 0), static_cast<ssize_t>(sizeof greeting));
+  std::string answer;
+  char byte = 0;
+  wait_for([&] {
+    while (::recv(asking, &byte, 1, MSG_DONTWAIT) == 1) answer += byte;
+    return answer.find("the token is not that of the job") != answer.npos;
+  });
+  ::close(asking);
+  EXPECT_TRUE(client.channel->connect(server.rank()).ok());
+}
+
+TEST_F(Link, WhereAProcessListensIsNotToForesee) {
+  ASSERT_TRUE(server.channel->listen().ok());
   PeerName wrong = server.rank();
   ++wrong.job.token;
   const base::Status refused = client.channel->connect(wrong);
   EXPECT_EQ(refused.error_class(), MPI_ERR_PORT);
-  EXPECT_NE(base::message_of(refused.code()).find("the token is not that of the job"), std::string::npos);
-  EXPECT_TRUE(client.channel->connect(server.rank()).ok());
+  EXPECT_NE(base::message_of(refused.code()).find("nobody listens"), std::string::npos);
+  std::set<std::string> names;
+  for (const JobName& job : {server.name, wrong.job, JobName{server.name.id + 1, server.name.token}})
+    for (const int process : {0, 1, 2}) names.insert(link::link_address(job, process));
+  EXPECT_EQ(names.size(), 9u);
+}
+
+TEST_F(Link, WhoHasAName) {
+  const std::string name = link::link_address({base::random_number(), 1}, 0);
+  const int bound = link::bound_socket(name, SOCK_STREAM);
+  ASSERT_GE(bound, 0);
+  EXPECT_NE(link::holder_of(name), "") << "it does not listen";
+  ASSERT_EQ(::listen(bound, 1), 0);
+  EXPECT_EQ(link::holder_of(name), "") << "this user";
+  ::close(bound);
 }
 
 TEST_F(Link, OtherChecksAreRefused) {
@@ -299,44 +203,95 @@ std::set<std::string> link_threads() {
   return found;
 }
 
-/// `stat`: the file of this name of a thread.
-bool is_asleep(int stat) {
-  char text[512];
-  const ssize_t length = ::pread(stat, text, sizeof text, 0);
-  const std::string_view seen(text, static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
-  const std::size_t name_end = seen.rfind(')');
-  return name_end != seen.npos && seen[name_end + 2] == 'S';
-}
+/// The link thread that has started since `before`.
+class LinkThread {
+ public:
+  explicit LinkThread(const std::set<std::string>& before) {
+    std::string its;
+    wait_for([&] {
+      for (const std::string& one : link_threads())
+        if (!before.contains(one)) its = one;
+      return !its.empty();
+    });
+    times_ = ::open((its + "/schedstat").c_str(), O_RDONLY | O_CLOEXEC);
+    EXPECT_GE(times_, 0);
+  }
+  ~LinkThread() { ::close(times_); }
+  LinkThread(const LinkThread&) = delete;
+  LinkThread& operator=(const LinkThread&) = delete;
+
+  /// How much time it has used.
+  std::chrono::nanoseconds used() const {
+    char text[128] = "";
+    (void)!::pread(times_, text, sizeof text - 1, 0);
+    return std::chrono::nanoseconds(std::strtoll(text, nullptr, 10));
+  }
+  int descriptor() const { return times_; }
+
+ private:
+  int times_ = -1;
+};
+
+/// While it lives this process has one free descriptor.
+class OneFree {
+ public:
+  explicit OneFree(int any) : taken_{::dup(any)} {
+    EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &limit_), 0);
+    const rlimit lowered{static_cast<rlim_t>(taken_.front()) + 1, limit_.rlim_max};
+    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &lowered), 0);
+    for (int one; (one = ::dup(any)) >= 0;) taken_.push_back(one);
+    ::close(taken_.back());
+    taken_.pop_back();
+  }
+  ~OneFree() {
+    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &limit_), 0);
+    for (const int one : taken_) ::close(one);
+  }
+  OneFree(const OneFree&) = delete;
+  OneFree& operator=(const OneFree&) = delete;
+
+ private:
+  std::vector<int> taken_;
+  rlimit limit_{};
+};
+
+// What it takes to try again, in a fifth of a second, is much less.
+constexpr std::chrono::milliseconds kLook{200}, kMostUsed{50};
 
 TEST_F(Link, SleepsWhileThereIsNoDescriptorForAConnection) {
   const std::set<std::string> before = link_threads();
   ASSERT_TRUE(server.channel->listen().ok());
-  std::string its;
-  wait_for([&] {
-    for (const std::string& one : link_threads())
-      if (!before.contains(one)) its = one;
-    return !its.empty();
-  });
-  const int stat = ::open((its + "/stat").c_str(), O_RDONLY | O_CLOEXEC);
-  ASSERT_GE(stat, 0);
-  wait_for([&] { return is_asleep(stat); });
-  rlimit limit{};
-  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
-  // All descriptors below `lowered` are taken, and the next connection needs the only one that is free.
-  std::vector<int> taken{::dup(stat)};
-  const rlimit lowered{static_cast<rlim_t>(taken.front()) + 1, limit.rlim_max};
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &lowered), 0);
-  for (int one; (one = ::dup(stat)) >= 0;) taken.push_back(one);
-  ::close(taken.back());
-  taken.pop_back();
-  const int waiting = link::connected_socket(link::link_address(server.name, 0));
-  EXPECT_GE(waiting, 0);
-  wait_for([&] { return is_asleep(stat); });  // which has woken it
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+  const LinkThread thread(before);
+  int waiting = -1;
+  {
+    const OneFree none_for_the_thread(thread.descriptor());
+    waiting = link::connected_socket(link::link_address(server.name, 0));
+    EXPECT_GE(waiting, 0);
+    const auto used = thread.used();
+    std::this_thread::sleep_for(kLook);
+    EXPECT_LT(thread.used() - used, kMostUsed);
+  }
   EXPECT_TRUE(client.channel->connect(server.rank()).ok()) << "it accepts connections again";
   ::close(waiting);
-  ::close(stat);
-  for (const int one : taken) ::close(one);
+}
+
+TEST_F(Link, SleepsWhileThereIsNoDescriptorForAName) {
+  const std::set<std::string> before = link_threads();
+  const std::string name = fmt::format("name of {}", ::getpid());
+  ASSERT_TRUE(server.channel->publish(name, "port").ok());
+  const LinkThread thread(before);
+  std::string found;
+  std::thread asking;
+  {
+    const OneFree none_for_the_thread(thread.descriptor());
+    asking = std::thread([&] { found = link::find_public_name(name); });
+    std::this_thread::sleep_for(kLook / 4);
+    const auto used = thread.used();
+    std::this_thread::sleep_for(kLook);
+    EXPECT_LT(thread.used() - used, kMostUsed);
+  }
+  asking.join();
+  EXPECT_EQ(found, "port");
 }
 
 TEST_F(Link, PartingIsNoLoss) {

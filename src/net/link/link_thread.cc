@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <set>
+#include <map>
 #include <utility>
 
 #include "base/thread_name.h"
@@ -60,9 +60,12 @@ base::Status LinkChannel::listen() {
   listener_ = bound_socket(address_, SOCK_STREAM);
   epoll_event coming{.events = EPOLLIN, .data = {.ptr = &listener_}};
   if (listener_ < 0 || ::listen(listener_, SOMAXCONN) != 0 ||
-      ::epoll_ctl(events_, EPOLL_CTL_ADD, listener_, &coming) != 0)
+      ::epoll_ctl(events_, EPOLL_CTL_ADD, listener_, &coming) != 0) {
+    const std::string holder = errno == EADDRINUSE ? holder_of(address_) : std::string();
     return base::fail(MPI_ERR_OTHER, "other jobs cannot connect: {}",
-                      base::why_refused("bind, listen", errno));
+                      holder.empty() ? base::why_refused("bind, listen", errno)
+                                     : holder + " has taken the name of this process's socket");
+  }
   listens_ = true;
   return {};
 }
@@ -82,7 +85,8 @@ void LinkChannel::run() {
       const std::lock_guard lock(retry_mutex_);
       retries = !retrying_.empty();
     }
-    const int limit = retries ? kRetryMilliseconds : accepts_later_ ? kAcceptAgainMilliseconds : -1;
+    const bool accepts_later = accepts_later_ || !later_.empty();
+    const int limit = retries ? kRetryMilliseconds : accepts_later ? kAcceptAgainMilliseconds : -1;
     const int count = ::epoll_wait(events_, events, 16, limit);
     for (int i = 0; i < count; ++i) {
       if (events[i].data.ptr == &wake_) {
@@ -90,12 +94,13 @@ void LinkChannel::run() {
         (void)!::read(wake_, &number, sizeof number);
       } else if (events[i].data.ptr == &listener_) {
         accept_all();
-      } else {
-        static_cast<Watched*>(events[i].data.ptr)->is_ready(events[i].events);
+      } else if (auto& watched = *static_cast<Watched*>(events[i].data.ptr); !watched.is_ready(events[i].events)) {
+        later_.push_back(&watched);
       }
     }
     if (retries) retry_all();
     if (accepts_later_) accept_all();
+    std::erase_if(later_, [](Watched* one) { return one->is_ready(0); });
   }
 }
 
@@ -127,14 +132,23 @@ void LinkChannel::watch(Connection& connection, bool writing) {
   ::epoll_ctl(events_, EPOLL_CTL_MOD, connection.socket(), &wanted);
 }
 
+/// Why no connection has been made to the process with this address. `error`: errno of connected_socket().
+static std::string why_no_connection(const std::string& address, int error) {
+  if (error == ECONNREFUSED) return "nobody listens there: the job has ended, or has closed its ports";
+  const std::string holder = error == EACCES ? holder_of(address) : std::string();
+  if (holder.empty()) return base::why_refused("connect", error);
+  return holder + " listens there: the job has ended, or has closed its ports";
+}
+
 /// The caller has the peer's lock. The peer is kOpen afterwards, or kConnecting, and the thread tries again.
 /// False: `why` says why not.
 bool LinkChannel::begin_connecting(Peer& peer, std::string& why) {
-  const int socket = connected_socket(link_address(peer.job, peer.process));
+  const std::string address = link_address(peer.job, peer.process);
+  const int socket = connected_socket(address);
   if (socket < 0) {
+    peer.is_anothers = errno == EACCES;
     if (peer.fails_at_once && errno != EAGAIN) {
-      why = errno == ECONNREFUSED ? "nobody listens there: the job has ended, or has closed its ports"
-                                  : base::why_refused("connect", errno);
+      why = why_no_connection(address, errno);
       return false;
     }
     if (peer.state == Peer::State::kConnecting) return true;
@@ -218,7 +232,8 @@ void LinkChannel::retry_all() {
       }
       if (!is_over && peer->state == Peer::State::kConnecting && Clock::now() > peer->give_up) {
         is_over = true;
-        why = "it does not listen";
+        why = peer->is_anothers ? why_no_connection(link_address(peer->job, peer->process), EACCES)
+                                : "it does not listen";
       }
       if (!is_over && peer->state == Peer::State::kConnecting) {
         const std::lock_guard of_list(retry_mutex_);
@@ -238,12 +253,14 @@ base::Status LinkChannel::publish(std::string_view name, std::string_view value)
   CLUMP_TRY(start());
   auto found = std::ranges::find_if(names_, [](const PublicName& one) { return one.is_free(); });
   if (found == names_.end()) found = names_.emplace(names_.end());
-  const int socket = found->open(name, value);
-  epoll_event coming{.events = EPOLLIN, .data = {.ptr = static_cast<Watched*>(&*found)}};
-  if (socket >= 0 && ::epoll_ctl(events_, EPOLL_CTL_ADD, socket, &coming) == 0) return {};
-  const std::string why = errno == EADDRINUSE
-                              ? "another job on this machine has published it: take another name"
-                              : base::why_refused("socket, bind, listen", errno);
+  if (found->open(name, value, events_)) return {};
+  const int error = errno;
+  std::string why = base::why_refused("socket, bind, listen", error);
+  if (error == EADDRINUSE) {
+    const std::string holder = holder_of_public_name(name);
+    why = holder.empty() ? "another job on this machine has published it: take another name"
+                         : holder + " has taken it on this machine: take another name";
+  }
   found->close();
   return base::fail(MPI_ERR_SERVICE, "{}", why);
 }
@@ -254,7 +271,10 @@ void LinkChannel::unpublish(std::string_view name) {
   if (found != names_.end()) found->close();  // which ends its being watched, too
 }
 
-void link::Connection::is_ready(std::uint32_t events) { channel_.handle(*this, events); }
+bool link::Connection::is_ready(std::uint32_t events) {
+  channel_.handle(*this, events);
+  return true;
+}
 
 void LinkChannel::handle(Connection& connection, std::uint32_t events) {
   if ((events & EPOLLOUT) != 0 && connection.peer != nullptr) flush(*connection.peer);
@@ -262,21 +282,21 @@ void LinkChannel::handle(Connection& connection, std::uint32_t events) {
 }
 
 void LinkChannel::flush(Peer& peer) {
-  std::vector<SendRequest*> released;
+  std::vector<std::uint64_t> written;
   {
     const std::lock_guard lock(peer.mutex);
     while (peer.state == Peer::State::kOpen && !peer.backlog.empty()) {
       PendingFrame& first = peer.backlog.front();
       if (first.write(peer.connections.front()->socket()) != 1) break;
-      if (first.message() != nullptr) released.push_back(first.message());
+      if (first.message() != 0) written.push_back(first.message());
       peer.held -= first.held();
       peer.backlog.pop_front();
     }
     note_backlog(peer);
     if (peer.state == Peer::State::kOpen && peer.backlog.empty()) watch(*peer.connections.front(), false);
   }
-  for (SendRequest* const message : released)
-    if (is_settled(peer, message)) message->released();
+  for (const std::uint64_t number : written)
+    if (SendRequest* const message = settle(peer, number)) message->released();
 }
 
 void LinkChannel::close(Connection& connection) {
@@ -288,16 +308,20 @@ void LinkChannel::close(Connection& connection) {
       std::erase(peer->connections, &connection);
       is_last = peer->connections.empty();
       if (is_last) peer->state = Peer::State::kOver;
+      if (!connection.wrong().empty()) {
+        peer->wrong = connection.wrong();
+        for (const Connection* const other : peer->connections) ::shutdown(other->socket(), SHUT_RDWR);
+      }
     }
     // What the process has said last may still be read from the other one.
-    if (is_last) end_peer(peer, {});
+    if (is_last) end_peer(peer, peer->wrong);
   }
   delete &connection;
 }
 
 /// Nothing comes from this process any more, and nothing reaches it.
 void LinkChannel::end_peer(const PeerRef& peer, std::string why) {
-  std::set<SendRequest*> released;
+  std::map<std::uint64_t, Announced> released;
   std::vector<Peer::Asking*> asking;
   bool is_loss = !why.empty();
   {
@@ -331,8 +355,9 @@ void LinkChannel::end_peer(const PeerRef& peer, std::string why) {
   }
   if (is_loss && place >= 0) setup_.lost(place, name, why);
   for (const int number : held) setup_.gone(number);
-  for (SendRequest* const message : released) {
-    message->released();
+  for (const auto& [number, announced] : released) {
+    announced.message->original = nullptr;
+    announced.message->released();
     expect(-1);
   }
 }

@@ -3,10 +3,12 @@
 
 #include <chrono>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fiber/completion.h"
@@ -20,6 +22,7 @@ class LinkChannel;
 
 namespace clump::net::link {
 
+class LinkRendezvous;
 class Peer;
 
 /// A socket, from connect() or accept() until the link's thread closes it. Used by that thread, but for
@@ -27,24 +30,42 @@ class Peer;
 class Connection final : public Watched, Incoming::Taker {
  public:
   Connection(LinkChannel& channel, int socket, std::shared_ptr<Peer> peer)
-      : channel_(channel), socket_(socket), peer(std::move(peer)) {}
+      : channel_(channel), socket_(socket), peer(std::move(peer)), has_come(this->peer == nullptr) {}
   ~Connection();
 
   int socket() const { return socket_; }
   bool read(std::span<std::byte> buffer) { return incoming_.read(socket_, buffer, *this); }
+  /// What was wrong with what has come, in words; empty: nothing.
+  const std::string& wrong() const { return wrong_; }
 
  private:
-  void is_ready(std::uint32_t events) override;
+  bool is_ready(std::uint32_t events) override;
+  bool may_begin(const Frame& frame) override;
   bool take(const Frame& frame, std::span<const std::byte> bytes) override;
   std::span<std::byte> place_for(const Frame& frame) override;
-  void take_data(const Frame& frame, std::span<const std::byte> bytes, std::size_t in_place) override;
+  bool take_data(const Frame& frame, std::span<const std::byte> bytes, std::size_t in_place) override;
+  LinkRendezvous* fetching(const Frame& frame) const;
+
+  bool refuse(const Frame& frame, std::string_view why);
+  void answer_asking(const std::string& refusal);
 
   LinkChannel& channel_;
   const int socket_;
   Incoming incoming_;
+  bool is_answered_ = false;  // this process has connected, and is let in
+  std::string wrong_;
 
  public:
   std::shared_ptr<Peer> peer;  ///< null: it has not sent its name
+  const bool has_come;         ///< the other process has connected
+};
+
+/// A message that was announced to another process, or for which that one has asked.
+struct Announced {
+  SendRequest* message = nullptr;
+  Count bytes = 0;
+  bool is_asked_for = false;
+  bool is_cancelled = false;  ///< the other process is asked to give it back
 };
 
 class Peer : public std::enable_shared_from_this<Peer> {
@@ -69,15 +90,25 @@ class Peer : public std::enable_shared_from_this<Peer> {
   std::size_t held = 0;      ///< memory of the backlog
   bool is_welcome = false;   ///< it has let this process in, or has come by itself
   bool fails_at_once = false;  ///< if no process listens there
+  bool is_anothers = false;  ///< another user listens where it should
   bool is_here = false;      ///< it has said kHere, and not kBye since
   bool we_are_here = false;  ///< the same of this process
   int held_places = 0;       ///< of its ranks
   std::vector<Asking*> asking;
-  /// Messages that wait for a receive there, or for being written.
-  std::set<SendRequest*> announced;
+  std::uint64_t last_number = 0;
+  /// Messages that wait for a receive there, or for being written, by their numbers.
+  std::map<std::uint64_t, Announced> announced;
+  /// What fetches messages of that process, by its number.
+  std::map<std::uint64_t, LinkRendezvous*> fetching;
+  std::string wrong;  ///< why its connections are being closed: what it has sent
   /// Ranks there at which too much waits: messages to them are announced first.
   std::set<int> crowded;
   std::chrono::steady_clock::time_point give_up{};
+
+  /// A number for a message or for what fetches one. The caller has the lock. Numbers are no addresses, and none of
+  /// the ofi channel: a matcher that keeps messages of several channels does not take one for another.
+  std::uint64_t next_number() { return (last_number += 4) | 3; }
+  static bool is_number(std::uint64_t number) { return (number & 3) == 3; }
 
   /// Ranks here of which it knows that they are crowded. Used by the link's thread only.
   std::set<int> told_crowded;
@@ -91,6 +122,8 @@ class LinkRendezvous final : public IncomingRendezvous {
         channel_(channel),
         peer_(std::move(peer)) {}
 
+  /// How many bytes are still to come.
+  Count missing() const { return wanted() - arrived_; }
   /// Where its next bytes go, if they lie there as they come.
   std::span<std::byte> place() const;
   /// More of it has come: into place() if `bytes` has no address.
@@ -104,6 +137,7 @@ class LinkRendezvous final : public IncomingRendezvous {
 
   LinkChannel& channel_;
   const std::shared_ptr<Peer> peer_;
+  std::uint64_t number_ = 0;
   Count arrived_ = 0;
 };
 

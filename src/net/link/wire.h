@@ -13,7 +13,10 @@
 //                   kHere comes before the first frame that needs such a place, kBye after the last one is given
 //                   back. The connection stays
 //
-// Pointers belong to the process that made them, and only that process follows them.
+// A message is named by the number that its sender has given it, and what fetches it by a number of the receiver's:
+// no process follows an address that another one has sent. A frame is looked at before it is used (peer.cc): a
+// connection over which a wrong one comes is closed. Before kHello nothing else is taken, and before the answer to it
+// nothing but the answer.
 #pragma once
 
 #include <cstdint>
@@ -47,8 +50,8 @@ struct Frame {
   std::int32_t tag = 0;
   std::int64_t bytes = 0;         ///< of the message; of kData, kHello, kRefused: behind this frame; of kCts: wanted;
                                   ///< of kCrowded: 1, or 0 if not any more
-  std::uint64_t message = 0;      ///< the sender's SendRequest
-  std::uint64_t rendezvous = 0;   ///< the receiver's LinkRendezvous
+  std::uint64_t message = 0;      ///< the number of the message, at its sender
+  std::uint64_t rendezvous = 0;   ///< the number of what fetches it, at its receiver
 };
 static_assert(sizeof(Frame) == 48);
 

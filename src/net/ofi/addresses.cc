@@ -8,7 +8,7 @@ namespace clump::net::ofi {
 
 namespace {
 
-// An address is made of parts: the provider, the token, the endpoints. Each part is its length, in two bytes,
+// An address is made of parts: the provider, the token, whether greetings are expected, the endpoints. Each part is its length, in two bytes,
 // and so many bytes.
 void append(std::vector<std::byte>& to, std::span<const std::byte> part) {
   const auto length = static_cast<std::uint16_t>(part.size());
@@ -33,6 +33,7 @@ std::vector<std::byte> PublishedAddress::packed() const {
   std::vector<std::byte> all;
   append(all, std::as_bytes(std::span(provider)));
   append(all, std::as_bytes(std::span(&token, 1)));
+  append(all, std::as_bytes(std::span(&expects_greetings, 1)));
   for (const Name& name : endpoints) append(all, name);
   return all;
 }
@@ -43,6 +44,8 @@ bool PublishedAddress::unpack(std::span<const std::byte> packed, PublishedAddres
   address.provider.assign(reinterpret_cast<const char*>(part.data()), part.size());
   if (!take(packed, part) || part.size() != sizeof address.token) return false;
   std::memcpy(&address.token, part.data(), sizeof address.token);
+  if (!take(packed, part) || part.size() != 1) return false;
+  address.expects_greetings = part.front() != std::byte{0};
   address.endpoints.clear();
   while (!packed.empty())
     if (!take(packed, address.endpoints.emplace_back())) return false;
@@ -58,7 +61,7 @@ base::Status AddressBook::find(int process, std::size_t endpoint, Entry& entry) 
   const std::lock_guard lock(mutex_);
   PublishedAddress& address = known_[static_cast<std::size_t>(process)];
   if (address.endpoints.empty()) CLUMP_TRY(read(process, address));
-  entry = {address.endpoints[endpoint], address.token};
+  entry = {address.endpoints[endpoint], address.token, address.expects_greetings};
   return {};
 }
 

@@ -1,5 +1,5 @@
 // The addresses that processes publish: the provider, the names of all endpoints, and the token that has to
-// be in front of everything that is sent to them.
+// be in front of everything that is sent to them; and whether a connection has to begin with a greeting.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,7 @@ struct PublishedAddress {
   std::string provider;
   std::uint64_t token = 0;  ///< chosen by the process; the launcher tells it to the job's processes only
   std::vector<Name> endpoints;
+  bool expects_greetings = false;  ///< connections begin with a greeting (Setup::give_greetings)
 
   std::vector<std::byte> packed() const;
   /// False: `packed` is no address.
@@ -33,6 +34,7 @@ class AddressBook {
   struct Entry {
     Name name;
     std::uint64_t token = 0;
+    bool expects_greetings = false;
   };
   /// The address of one endpoint of a process.
   base::Status find(int process, std::size_t endpoint, Entry& entry);

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <string>
 
 #include "net/ofi/endpoint_context.h"
+#include "net/ofi/internet.h"
 
 namespace clump::net::ofi {
 
@@ -20,10 +22,15 @@ datatype::Layout solid(const std::byte* data, Count bytes) {
   return {const_cast<std::byte*>(data), bytes, byte};
 }
 
-/// Copies the body of a note; false if the message is too short to have one.
+std::string text_of(const char* what, const wire::Address& address) {
+  return fmt::format("{} of rank {} for rank {}, which is not in this process", what, address.source,
+                     address.destination);
+}
+
+/// Copies the body of a note; false if the message has another length.
 template <typename Body>
 bool body_of(std::span<const std::byte> message, Body& body) {
-  if (message.size() < sizeof(wire::Header) + sizeof body) return false;
+  if (message.size() != sizeof(wire::Header) + sizeof body) return false;
   std::memcpy(&body, message.data() + sizeof(wire::Header), sizeof body);
   return true;
 }
@@ -110,16 +117,11 @@ void EndpointContext::complete(const fi_cq_data_entry& entry, Later& later) {
 }
 
 void EndpointContext::piece_sent(PieceOut& piece, Later& later) {
-  SendRequest& message = *piece.message;
-  const Count bytes = piece.bytes, wanted = piece.wanted;
+  Announced& one = *announced_.find(piece.number, piece.process);
+  one.done += piece.bytes;
   piece.packed = nullptr;
   in_flight_pools_.pieces_out.put_back(piece);
-  if (bytes < wanted) {
-    Count& done = partly_sent_[&message];
-    if ((done += bytes) < wanted) return;
-    partly_sent_.erase(&message);
-  }
-  later.released.push(message);
+  if (one.done == one.wanted) later.released.push(announced_.remove(one));
 }
 
 void EndpointContext::piece_arrived(PieceIn& piece, std::size_t bytes, Later& later) {
@@ -147,6 +149,8 @@ void EndpointContext::land(MultiReceive& multi_receive, const std::byte* data, s
   const auto process = static_cast<int>(header.process);
   Peer& peer = this->peer(process);
   if (header.sequence != peer.next_in) {
+    if (static_cast<std::int32_t>(header.sequence - peer.next_in) < 0)
+      return wrong(peer, process, fmt::format("one with the number {} again", header.sequence), later);
     if (!peer.early.try_emplace(header.sequence, Peer::Early{data, bytes, &multi_receive}).second)
       return refused_.add();
     ++multi_receive.kept;
@@ -191,6 +195,9 @@ void EndpointContext::deliver(Peer& peer, int process, std::span<const std::byte
   wire::Header header;
   std::memcpy(&header, message.data(), sizeof header);
   peer.credit += header.credit;
+  if (peer.credit > window_) [[unlikely]]
+    return wrong(peer, process, fmt::format("one that gives back {} bytes of credit too many", peer.credit - window_),
+                 later);
   wire::RtsBody offer;
   wire::CtsBody ask;
   wire::FinBody taken;
@@ -202,21 +209,36 @@ void EndpointContext::deliver(Peer& peer, int process, std::span<const std::byte
       if (body_of(message, offer)) return deliver_rts(process, offer, later);
       break;
     case wire::Kind::kCts:
-      if (!body_of(message, ask)) break;
-      return begin({.kind = PendingSend::Kind::kPiece, .process = process, .piece = ask}, later);
+      if (body_of(message, ask)) return deliver_cts(peer, process, ask, later);
+      break;
     case wire::Kind::kFin:
-      if (body_of(message, taken)) return later.released.push(*taken.message);
+      if (body_of(message, taken)) return deliver_end(peer, process, taken, false, later);
       break;
     case wire::Kind::kCancel:
       if (body_of(message, withdraw)) return give_back(withdraw);
       break;
     case wire::Kind::kCancelled:
-      if (body_of(message, taken)) return later.withdrawn.push(*taken.message);
+      if (body_of(message, taken)) return deliver_end(peer, process, taken, true, later);
       break;
     case wire::Kind::kCredit:
-      return;
+      if (message.size() == sizeof(wire::Note<wire::NoBody>)) return;
+      break;
   }
-  lose(peer, process, "it has sent what this version of Clump does not know", later);
+  wrong(peer, process,
+        fmt::format("one of kind {} with {} bytes", static_cast<std::uint32_t>(header.kind), message.size()), later);
+}
+
+/// Gives up a process that has sent a frame which no process of this version of Clump sends.
+[[gnu::cold, gnu::noinline]] void EndpointContext::wrong(Peer& peer, int process, const std::string& what,
+                                                         Later& later) {
+  AddressBook::Entry entry;
+  const bool is_known = book_.find(process, index_, entry).ok();
+  const InternetAddress address = is_known ? InternetAddress(entry.name) : InternetAddress();
+  lose(peer, process,
+       fmt::format("a wrong frame has come from {}: {}. Its memory is damaged, another version of Clump runs there, "
+                   "or another program has sent the frame in its name",
+                   address.valid() ? address.text() : "its address", what),
+       later);
 }
 
 /// Delivers the short message or the aggregated messages of a transfer.
@@ -228,18 +250,21 @@ void EndpointContext::deliver_messages(Peer& peer, int process, std::span<const 
     std::memcpy(&body, rest.data(), sizeof body);
     rest = rest.subspan(sizeof body);
     const auto bytes = static_cast<std::size_t>(body.bytes);
-    if (bytes > rest.size() || !deliver_message(peer, process, body.address, rest.first(bytes), later)) break;
+    if (bytes > rest.size())
+      return wrong(peer, process, fmt::format("a message of {} bytes in {} bytes", body.bytes, rest.size()), later);
+    if (!deliver_message(peer, process, body.address, rest.first(bytes), later))
+      return wrong(peer, process, text_of("a message", body.address), later);
     rest = rest.subspan(bytes);
     if (rest.empty()) return;
   }
-  lose(peer, process, "it has sent a message for a rank that is not here", later);
+  wrong(peer, process, fmt::format("{} bytes where a message was to begin", rest.size()), later);
 }
 
-/// Delivers a short message. False: there is no such rank.
+/// Delivers a short message. False: there are no such ranks.
 bool EndpointContext::deliver_message(Peer& peer, int process, const wire::Address& address,
                                       std::span<const std::byte> data, Later& later) {
   Sink* const sink = this->sink(address.destination);
-  if (sink == nullptr) return false;
+  if (sink == nullptr || address.source < 0) return false;
   const auto bytes = static_cast<Count>(data.size());
   sink->take(address.envelope(), bytes, solid(data.data(), bytes), Sink::Bound::kIgnore);
   if (sink->crowded())
@@ -251,17 +276,53 @@ bool EndpointContext::deliver_message(Peer& peer, int process, const wire::Addre
 
 void EndpointContext::deliver_rts(int process, const wire::RtsBody& offer, Later& later) {
   Sink* const sink = this->sink(offer.address.destination);
-  if (sink == nullptr)
-    return lose(peer(process), process, "it has offered a message for a rank that is not here", later);
+  if (sink == nullptr || offer.address.source < 0)
+    return wrong(peer(process), process, text_of("the offer of a message", offer.address), later);
+  if (offer.bytes < 0 || !AnnouncedMessages::is_number(offer.message))
+    return wrong(peer(process), process,
+                 fmt::format("the offer of message {} with {} bytes", offer.message, offer.bytes), later);
   auto* const rendezvous = new OfiRendezvous(*this, process, offer);
   rendezvous->sink = sink;
   if (sink->arrive(*rendezvous)) later.matched.push(*rendezvous);
 }
 
+/// A process asks for a piece of a message that was announced to it. It asks for pieces in their order.
+void EndpointContext::deliver_cts(Peer& peer, int process, const wire::CtsBody& ask, Later& later) {
+  Announced* const one = announced_.find(ask.message, process);
+  const auto is_next = [&] {
+    const Count wanted = one->is_asked_for() ? one->wanted : ask.wanted;
+    return ask.wanted == wanted && wanted <= one->message->bytes && ask.offset == one->asked && ask.bytes > 0 &&
+           ask.bytes <= wanted - ask.offset;
+  };
+  if (one == nullptr || !is_next())
+    return wrong(peer, process,
+                 fmt::format("one that asks for {} bytes at {}, of {}, of message {}{}", ask.bytes, ask.offset,
+                             ask.wanted, ask.message, one == nullptr ? ", which it was not offered" : ""),
+                 later);
+  one->wanted = ask.wanted;
+  one->asked += ask.bytes;
+  begin({.kind = PendingSend::Kind::kPiece, .process = process, .piece = ask}, later);
+}
+
+/// A process does not need a message that was announced to it; or gives it back, as it was asked to.
+void EndpointContext::deliver_end(Peer& peer, int process, const wire::FinBody& end, bool is_cancelled,
+                                  Later& later) {
+  Announced* const one = announced_.find(end.message, process);
+  if (one == nullptr || one->is_asked_for() || (is_cancelled && !one->is_cancelled))
+    return wrong(peer, process,
+                 fmt::format("one that {} message {}, which {}", is_cancelled ? "gives back" : "ends", end.message,
+                             one == nullptr ? "it was not offered"
+                             : one->is_asked_for() ? "it is being sent"
+                                                   : "it was not asked to give back"),
+                 later);
+  (is_cancelled ? later.withdrawn : later.released).push(announced_.remove(*one));
+}
+
 void EndpointContext::give_back(const wire::CancelBody& withdraw) {
   Sink* const sink = this->sink(withdraw.address.destination);
-  if (sink == nullptr) return;
-  SendRequest* const kept = sink->retract_remote(withdraw.address.envelope(), withdraw.message);
+  if (sink == nullptr || !AnnouncedMessages::is_number(withdraw.message)) return;
+  SendRequest* const kept = sink->retract_remote(withdraw.address.envelope(),
+                                                 reinterpret_cast<const SendRequest*>(withdraw.message));
   if (kept != nullptr) static_cast<OfiRendezvous*>(kept)->give_back();
 }
 

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "net/joint_work.h"
+#include "net/ofi/strangers.h"
 
 namespace clump::net::ofi {
 
@@ -36,6 +37,10 @@ EndpointContext::EndpointContext(const SharedContext& shared, std::size_t index,
   std::vector<std::byte> own;
   if (endpoint_->is_sockets() && endpoint_->name(own).ok())
     watch_.emplace(InternetAddress(own), setup_.connect_timeout);
+  if (!watch_) return;
+  keep_silent_connections_out(InternetAddress(own));
+  const int listener = listener_at(InternetAddress(own));
+  expects_greetings_ = setup_.expect_greetings && listener >= 0 && setup_.expect_greetings(listener, token_);
 }
 
 EndpointContext::~EndpointContext() {
@@ -62,11 +67,23 @@ bool EndpointContext::reach(Peer& peer, int process, Later& later) {
   if (peer.lost) return false;
   AddressBook::Entry entry;
   base::Status found = book_.find(process, index_, entry);
-  if (found.ok()) found = endpoint_->insert(entry.name, peer.address);
+  if (found.ok()) found = insert(entry, peer.address);
   peer.token = entry.token;
   if (found.ok() && watch_) watch_->add(process, InternetAddress(entry.name));
   if (!found.ok()) lose(peer, process, base::message_of(found.code()), later);
   return found.ok();
+}
+
+base::Status EndpointContext::insert(const AddressBook::Entry& entry, fi_addr_t& address) {
+  if (entry.expects_greetings) {
+    // What makes one possible makes the other possible.
+    if (!expects_greetings_)
+      return base::fail(MPI_ERR_OTHER,
+                        "its connections begin with a greeting, which this process cannot send: another library or "
+                        "the program has its own send() or accept() in front of Clump's here, and not there");
+    setup_.give_greetings(entry.name, entry.token);
+  }
+  return endpoint_->insert(entry.name, address);
 }
 
 void EndpointContext::lose(Peer& peer, int process, std::string why, Later& later) {
@@ -210,8 +227,10 @@ bool EndpointContext::retract(const PendingSend& withdraw) {
     found = std::erase_if(peer(withdraw.process).backlog, [&](const PendingSend& post) {
               return post.kind == PendingSend::Kind::kMessage && post.message == withdraw.message;
             }) != 0;
-    // Sent behind the message's RTS, and before any other RTS from the same address.
-    if (!found) begin(withdraw, later);
+    // A message that is not announced (any more) has left. Its number is sent behind its RTS.
+    PendingSend cancel = withdraw;
+    cancel.number = found ? 0 : announced_.number_of(*withdraw.message, withdraw.process);
+    if (cancel.number != 0) begin(cancel, later);
     mutex_.unlock();
   }
   unlocked(later);
@@ -264,12 +283,11 @@ bool EndpointContext::start(Peer& peer, const PendingSend& post, Later& later) {
     case PendingSend::Kind::kPiece:
       return start_piece(peer, post, later);
     case PendingSend::Kind::kFin:
-      return send_note(peer, post.process, wire::Kind::kFin, wire::FinBody{post.message}, later);
+      return send_note(peer, post.process, wire::Kind::kFin, wire::FinBody{post.number}, later);
     case PendingSend::Kind::kCancel:
-      return send_note(peer, post.process, wire::Kind::kCancel, wire::CancelBody{post.address, post.message},
-                       later);
+      return start_cancel(peer, post, later);
     case PendingSend::Kind::kCancelled:
-      return send_note(peer, post.process, wire::Kind::kCancelled, wire::FinBody{post.message}, later);
+      return send_note(peer, post.process, wire::Kind::kCancelled, wire::FinBody{post.number}, later);
     case PendingSend::Kind::kCredit:
       return start_credit(peer, post.process);
   }
@@ -289,8 +307,10 @@ bool EndpointContext::start_message(Peer& peer, const PendingSend& post, Later& 
   } else if (is_short) {
     gone = send_in_place(peer, post, later);
   } else {
+    const std::uint64_t number = announced_.add(message, post.process);
     gone = send_note(peer, post.process, wire::Kind::kRts,
-                     wire::RtsBody{post.address, &message, message.bytes, solid}, later);
+                     wire::RtsBody{post.address, number, message.bytes, solid}, later);
+    if (!gone) announced_.remove(*announced_.find(number, post.process));
   }
   if (!gone) return false;
   if (is_short) peer.credit -= message.bytes + wire::kOverhead;
@@ -326,15 +346,24 @@ bool EndpointContext::start_fetch(Peer& peer, OfiRendezvous& rendezvous, Later& 
   }
 }
 
+bool EndpointContext::start_cancel(Peer& peer, const PendingSend& post, Later& later) {
+  Announced* const one = announced_.find(post.number, post.process);
+  if (one == nullptr) return true;  // it has left meanwhile
+  if (!send_note(peer, post.process, wire::Kind::kCancel, wire::CancelBody{post.address, post.number}, later))
+    return false;
+  one->is_cancelled = true;
+  return true;
+}
+
 bool EndpointContext::start_piece(Peer& peer, const PendingSend& post, Later& later) {
   const wire::CtsBody& ask = post.piece;
-  SendRequest& message = *ask.message;
+  // deliver_cts() has looked at it, and the message stays in the table until all its pieces are sent.
+  SendRequest& message = *announced_.find(ask.message, post.process)->message;
   const auto bytes = static_cast<std::size_t>(ask.bytes);
   PieceOut& piece = *in_flight_pools_.pieces_out.take();
   piece.process = post.process;
-  piece.message = &message;
+  piece.number = ask.message;
   piece.bytes = ask.bytes;
-  piece.wanted = ask.wanted;
   const std::byte* data = static_cast<const std::byte*>(message.payload.base) + ask.offset;
   if (!message.payload.type->is_dense()) {
     piece.packed = std::make_unique_for_overwrite<std::byte[]>(bytes);

@@ -27,6 +27,7 @@
 
 #include "base/mutex.h"
 #include "net/ofi/addresses.h"
+#include "net/ofi/announced.h"
 #include "net/ofi/endpoint.h"
 #include "net/ofi/in_flight.h"
 #include "net/ofi/ofi_rendezvous.h"
@@ -86,6 +87,8 @@ class EndpointContext {
   const Endpoint& endpoint() const { return *endpoint_; }
   /// How often a thread other than the network thread has looked.
   std::uint64_t looks() const { return looks_.value(); }
+  /// Whether connections to it have to begin with a greeting.
+  bool expects_greetings() const { return expects_greetings_; }
   /// How many messages came without this process's token, or in no known form.
   std::uint64_t refused() const { return refused_.value(); }
 
@@ -117,6 +120,7 @@ class EndpointContext {
 
   Peer& peer(int process);
   bool reach(Peer& peer, int process, Later& later);
+  base::Status insert(const AddressBook::Entry& entry, fi_addr_t& address);
   void lose(Peer& peer, int process, std::string why, Later& later);
   void unlocked(Later& later);
 
@@ -128,6 +132,7 @@ class EndpointContext {
   bool start(Peer& peer, const PendingSend& post, Later& later);
   bool start_message(Peer& peer, const PendingSend& post, Later& later);
   bool start_fetch(Peer& peer, OfiRendezvous& rendezvous, Later& later);
+  bool start_cancel(Peer& peer, const PendingSend& post, Later& later);
   bool start_piece(Peer& peer, const PendingSend& post, Later& later);
   bool start_credit(Peer& peer, int process);
   struct Content {
@@ -169,7 +174,10 @@ class EndpointContext {
   bool deliver_message(Peer& peer, int process, const wire::Address& address, std::span<const std::byte> data,
                        Later& later);
   void deliver_rts(int process, const wire::RtsBody& offer, Later& later);
+  void deliver_cts(Peer& peer, int process, const wire::CtsBody& ask, Later& later);
+  void deliver_end(Peer& peer, int process, const wire::FinBody& end, bool is_cancelled, Later& later);
   void give_back(const wire::CancelBody& withdraw);
+  void wrong(Peer& peer, int process, const std::string& what, Later& later);
   void owe(Peer& peer, int process, Count bytes, Later& later);
   void return_withheld(Later& later);
   Sink* sink(int rank) const {
@@ -187,6 +195,7 @@ class EndpointContext {
   Timer& timer_;
   const std::uint64_t token_, salt_;
   const Count window_;
+  bool expects_greetings_ = false;  // never changed after the constructor
 
   base::ShortMutex mutex_;  // for all that follows, except what is atomic
   PendingSends inbox_;
@@ -195,7 +204,7 @@ class EndpointContext {
   std::vector<int> aggregating_;              // processes with an aggregate
   std::atomic<bool> holds_back_{false};       // whether there are any
   Withheld withheld_;
-  std::map<const SendRequest*, Count> partly_sent_;
+  AnnouncedMessages announced_;
   std::uint64_t pieces_ = 0;
   InFlightPools in_flight_pools_;
   std::optional<PeerWatch> watch_;  // for providers over sockets

@@ -56,8 +56,8 @@ struct InPlace : InFlight {
 
 struct PieceOut : InFlight {
   PieceOut() : InFlight(Kind::kPieceOut) {}
-  SendRequest* message = nullptr;
-  Count bytes = 0, wanted = 0;
+  std::uint64_t number = 0;  ///< of the announced message
+  Count bytes = 0;
   std::unique_ptr<std::byte[]> packed;  ///< null: sent from the user's buffer
 };
 

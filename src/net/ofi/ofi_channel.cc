@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "net/ofi/provider.h"
+#include "net/ofi/strangers.h"
 
 namespace clump::net {
 
@@ -18,6 +19,7 @@ OfiChannel::OfiChannel(Setup setup)
 OfiChannel::~OfiChannel() = default;
 
 base::Status OfiChannel::open(Setup setup, std::unique_ptr<OfiChannel>& channel) {
+  ofi::allow_more_descriptors();
   const ofi::Libfabric* library = nullptr;
   CLUMP_TRY(ofi::load_libfabric(library));
   std::vector<ofi::FabricInfo> found;
@@ -45,7 +47,7 @@ base::Status OfiChannel::open_contexts(const ofi::Libfabric& library, fi_info& i
   if (::getrandom(token_and_salt, sizeof token_and_salt, 0) != sizeof token_and_salt)
     return base::fail(MPI_ERR_OTHER, "getrandom: {}", std::strerror(errno));
   const auto [token, salt] = token_and_salt;
-  ofi::PublishedAddress own{info.fabric_attr->prov_name, token, {}};
+  ofi::PublishedAddress own{.provider = info.fabric_attr->prov_name, .token = token, .endpoints = {}};
   book_ = std::make_unique<ofi::AddressBook>(setup_, own.provider);
   const ofi::SharedContext shared{setup_, *book_, traffic_, timer_, token, salt};
   for (int i = 0; i < setup_.endpoints; ++i) {
@@ -54,6 +56,7 @@ base::Status OfiChannel::open_contexts(const ofi::Libfabric& library, fi_info& i
     CLUMP_TRY(endpoint->name(own.endpoints.emplace_back()));
     contexts_.push_back(
         std::make_unique<ofi::EndpointContext>(shared, static_cast<std::size_t>(i), std::move(endpoint)));
+    own.expects_greetings = contexts_.back()->expects_greetings();
     CLUMP_TRY(contexts_.back()->begin());
   }
   set_least_eager(contexts_.front()->short_limit());

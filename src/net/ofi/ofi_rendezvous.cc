@@ -8,17 +8,17 @@
 namespace clump::net::ofi {
 
 OfiRendezvous::OfiRendezvous(EndpointContext& context, int process, const wire::RtsBody& rts)
-    : IncomingRendezvous(rts.address.envelope(), rts.bytes, rts.message),
+    : IncomingRendezvous(rts.address.envelope(), rts.bytes, reinterpret_cast<SendRequest*>(rts.message)),
       context_(context),
       process_(process),
       solid_(rts.solid != 0) {}
 
 void OfiRendezvous::send_fin() {
-  context_.post({.kind = PendingSend::Kind::kFin, .process = process_, .message = original});
+  context_.post({.kind = PendingSend::Kind::kFin, .process = process_, .number = number()});
 }
 
 void OfiRendezvous::send_cancelled() {
-  context_.post({.kind = PendingSend::Kind::kCancelled, .process = process_, .message = original});
+  context_.post({.kind = PendingSend::Kind::kCancelled, .process = process_, .number = number()});
 }
 
 void OfiRendezvous::pull() {
@@ -33,7 +33,7 @@ OfiRendezvous::Piece OfiRendezvous::next() const {
 }
 
 void OfiRendezvous::place(const Piece& piece, std::uint64_t tag) {
-  unsent_ = {original, piece.offset, piece.bytes, wanted(), tag};
+  unsent_ = {number(), piece.offset, piece.bytes, wanted(), tag};
   has_unsent_ = true;
   asked_ += piece.bytes;
   ++in_flight_;

@@ -40,6 +40,9 @@ class OfiRendezvous final : public IncomingRendezvous {
   void send_cancelled() override;
   void pull() override;
 
+  /// The message's, at its sender.
+  std::uint64_t number() const { return reinterpret_cast<std::uint64_t>(original); }
+
   EndpointContext& context_;
   const int process_;
   const bool solid_;

@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <sys/resource.h>
 
-#include <algorithm>
-#include <cerrno>
+#include "net/ofi/descriptors.h"
+#include "net/ofi/strangers.h"
 
 namespace clump::net::ofi {
 
@@ -16,8 +15,6 @@ namespace {
 constexpr int kMostFailures = 3;
 // All descriptors are searched once in so many looks, because connections come and go.
 constexpr int kLooksBetweenSearches = 5;
-// The kernel gives out the lowest free descriptor: after so many that are not open there are no more.
-constexpr int kGap = 1024;
 
 /// Whether data were sent on the connection and nothing was acknowledged for as long as `patience`.
 bool is_silent(int descriptor, std::chrono::milliseconds patience) {
@@ -80,18 +77,11 @@ std::optional<int> PeerWatch::process_at(int descriptor) const {
 
 void PeerWatch::find_connections() {
   connections_.clear();
-  rlimit limit{};
-  ::getrlimit(RLIMIT_NOFILE, &limit);
-  const auto most = static_cast<int>(std::min<rlim_t>(limit.rlim_cur, 1 << 20));
-  for (int descriptor = 0, last = 0; descriptor < most && descriptor - last < kGap; ++descriptor) {
-    int type = 0;
-    socklen_t length = sizeof type;
-    const bool is_socket = ::getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &length) == 0;
-    if (is_socket || errno != EBADF) last = descriptor;
-    if (!is_socket || type != SOCK_STREAM) continue;
+  each_stream_socket([this](int descriptor) {
+    cut_if_silent(descriptor, own_);
     if (const std::optional<int> process = process_at(descriptor))
       connections_.push_back({descriptor, *process});
-  }
+  });
 }
 
 std::optional<PeerWatch::Silent> PeerWatch::silent_host() {

@@ -35,7 +35,8 @@ class PeerWatch {
     int process;  ///< a process on that host
     std::string why;
   };
-  /// A host that acknowledges nothing; none if all do.
+  /// A host that acknowledges nothing; none if all do. Cuts connections that strangers have made, too. The
+  /// provider does nothing meanwhile: the endpoint context's lock is held, and it has no thread of its own.
   std::optional<Silent> silent_host();
 
  private:
@@ -51,6 +52,7 @@ class PeerWatch {
     int process;
   };
 
+  /// Of the job's processes. Those over which nothing comes from the start are cut.
   void find_connections();
   /// The process at the other end, or one on the same host; none if the connection is not one of this
   /// endpoint context.

@@ -29,8 +29,8 @@ struct PendingSend {
   int process;                     ///< the destination
   int source = 0;                  ///< kMessage: the sending rank
   bool may_be_short = false;       ///< kMessage: its bytes may be sent before the receiver asks for them
-  SendRequest* message = nullptr;  ///< of this process, or, if it comes from the other process, a pointer
-                                   ///< valid there
+  SendRequest* message = nullptr;  ///< kMessage, and what retract() takes back
+  std::uint64_t number = 0;        ///< kFin, kCancel, kCancelled: the message's, at its sender
   OfiRendezvous* rendezvous = nullptr;
   wire::Address address{};  ///< kMessage, kCancel: a copy, as the message may be gone
   wire::CtsBody piece{};

@@ -144,6 +144,8 @@ class Ofi : public testing::Test {
     int processes = 2;
     int endpoints = 1;
     int stranger = -1;  // this one does not know the others' tokens
+    int named = 0;      // so many more processes are part of the job, but not here; they have named_address_
+    Sink* sink = nullptr;  // of rank 1, in place of its basket
   };
 
   void open(Options options) {
@@ -153,9 +155,10 @@ class Ofi : public testing::Test {
     channels_.resize(n);
     for (std::size_t i = 0; i < n; ++i) {
       OfiChannel::Setup setup;
-      setup.sinks.resize(n);
-      setup.sinks[i] = &sinks_[i];
-      for (std::size_t rank = 0; rank < n; ++rank) setup.processes.push_back(static_cast<int>(rank));
+      const std::size_t all = n + static_cast<std::size_t>(options.named);
+      setup.sinks.resize(all);
+      setup.sinks[i] = i == 1 && options.sink != nullptr ? options.sink : &sinks_[i];
+      for (std::size_t rank = 0; rank < all; ++rank) setup.processes.push_back(static_cast<int>(rank));
       setup.process = static_cast<int>(i);
       setup.interface_address = "127.0.0.1";
       if (const char* provider = base::variable("CLUMP_OFI_PROVIDER")) setup.provider = provider;
@@ -163,6 +166,10 @@ class Ofi : public testing::Test {
       const bool is_stranger = static_cast<int>(i) == options.stranger;
       setup.find = [this, is_stranger](int process, std::vector<std::byte>& address) -> base::Status {
         if (process == unknown_) return base::fail(MPI_ERR_OTHER, "nobody has published it");
+        if (static_cast<std::size_t>(process) >= channels_.size()) {
+          address = named_address_;
+          return {};
+        }
         ofi::PublishedAddress found;
         EXPECT_TRUE(
             ofi::PublishedAddress::unpack(channels_[static_cast<std::size_t>(process)]->address(), found));
@@ -204,6 +211,7 @@ class Ofi : public testing::Test {
   std::mutex mutex_;
   std::vector<std::string> lost_;
   int unknown_ = -1;
+  Bytes named_address_;
 };
 
 }  // namespace clump::net

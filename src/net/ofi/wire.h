@@ -9,7 +9,9 @@
 //   cancel          sender: kCancel; receiver, if there is no receive yet: kCancelled; otherwise nothing,
 //                   and the message goes on as it would have
 //
-// Pointers belong to the process that has made them, and only that process follows them.
+// A message is named by the number that its sender has given it (announced.h): no process follows an address that
+// another one has sent. A field is looked at before it is used: endpoint_arrivals.cc says what is wrong with a
+// frame, and gives up the process that has sent it. A frame without the receiver's token is dropped.
 #pragma once
 
 #include <cstdint>
@@ -48,25 +50,25 @@ struct MessageBody {  // followed by the bytes, and, perhaps, by the next one
 
 struct RtsBody {
   Address address;
-  SendRequest* message;
+  std::uint64_t message;
   Count bytes;
   std::uint64_t solid;  ///< not 0: the payload is one block of memory
 };
 
 struct CtsBody {
-  SendRequest* message;
+  std::uint64_t message;
   Count offset, bytes;  ///< the bytes of the piece
   Count wanted;         ///< the bytes of all pieces
   std::uint64_t tag;
 };
 
 struct FinBody {  // also the body of kCancelled
-  SendRequest* message;
+  std::uint64_t message;
 };
 
 struct CancelBody {
   Address address;
-  SendRequest* message;
+  std::uint64_t message;
 };
 
 struct NoBody {

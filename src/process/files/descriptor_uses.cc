@@ -17,6 +17,7 @@
 #include "base/types.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
+#include "process/files/greetings.h"
 #include "process/files/output.h"
 #include "process/files/standard.h"
 #include "process/rank_state.h"
@@ -31,6 +32,13 @@ int number_to_write(int descriptor) {
   if (standard::is_standard(descriptor) && descriptor > 0)
     current_image().state().output.leave(descriptor, standard::place_of_standard(descriptor).stream);
   return kernel_number(descriptor);
+}
+
+/// Whether libfabric has asked for a connection to another process of the job (greetings.h).
+bool is_sent_with_greeting(int descriptor, const void* bytes, std::size_t count, int flags, ssize_t& sent) {
+  if (descriptor < 0) ++greetings::tried;
+  return greetings::in_use.load(std::memory_order_relaxed) && greetings::may_be_request(bytes, count) &&
+         greetings::send_with_greeting(descriptor, bytes, count, flags, sent);
 }
 
 }  // namespace
@@ -79,6 +87,8 @@ CLUMP_HOST_API ssize_t pwrite(int descriptor, const void* bytes, size_t count, o
 }
 CLUMP_HOST_API ssize_t send(int descriptor, const void* bytes, size_t count, int flags) {
   static constinit Hidden<ssize_t(int, const void*, size_t, int)> real{"send"};
+  if (ssize_t sent = 0; count <= 64 && is_sent_with_greeting(descriptor, bytes, count, flags, sent)) [[unlikely]]
+    return sent;
   return real(number_to_write(descriptor), bytes, count, flags);
 }
 CLUMP_HOST_API ssize_t sendfile(int to, int from, off_t* place, size_t count) noexcept {

@@ -21,6 +21,7 @@
 #include "image/no_cancel.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
+#include "process/files/greetings.h"
 #include "process/files/own_program.h"
 #include "process/files/record_locks.h"
 #include "process/files/standard.h"
@@ -53,6 +54,14 @@ int open_at(int folder, const char* path, int flags, mode_t mode, const void* ca
 
 /// Whether open() with these flags has a mode.
 bool makes_file(int flags) { return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE; }
+
+/// What accept() has made, if it may stay.
+int greeted(int listener, int made) {
+  if (listener < 0) ++greetings::tried;
+  if (made < 0 || !greetings::in_use.load(std::memory_order_relaxed)) [[likely]]
+    return made;
+  return greetings::let_in(listener, made);
+}
 
 /// Places the two ends of a pipe or of a pair of sockets.
 void place_both(int ends[2], const void* caller) {
@@ -124,14 +133,14 @@ CLUMP_HOST_API int socket(int domain, int type, int protocol) noexcept {
 
 CLUMP_HOST_API int accept(int descriptor, sockaddr* address, socklen_t* bytes) {
   static constinit Hidden<int(int, sockaddr*, socklen_t*)> real{"accept"};
-  return standard::place_lowest(real(standard::kernel_number(descriptor), address, bytes),
-                                __builtin_return_address(0));
+  const int made = real(standard::kernel_number(descriptor), address, bytes);
+  return standard::place_lowest(greeted(descriptor, made), __builtin_return_address(0));
 }
 
 CLUMP_HOST_API int accept4(int descriptor, sockaddr* address, socklen_t* bytes, int flags) {
   static constinit Hidden<int(int, sockaddr*, socklen_t*, int)> real{"accept4"};
-  return standard::place_lowest(real(standard::kernel_number(descriptor), address, bytes, flags),
-                                __builtin_return_address(0));
+  const int made = real(standard::kernel_number(descriptor), address, bytes, flags);
+  return standard::place_lowest(greeted(descriptor, made), __builtin_return_address(0));
 }
 
 CLUMP_HOST_API int pipe(int ends[2]) noexcept {

@@ -8,9 +8,11 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string_view>
 #include <utility>
 
+#include "base/foreign_name.h"
 #include "image/from_process.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
@@ -450,6 +452,9 @@ int move_up(int descriptor) {
 }
 
 base::Status send_output_to(fiber::Identity& rank, int descriptor, const std::string& path, bool only) {
+  if (const std::optional<uid_t> other = base::foreign_name_by(path.c_str()))
+    return base::fail(MPI_ERR_BAD_FILE,
+                      "cannot write {}: another user (uid {}) has put a link or a FIFO there", path, *other);
   const int opened = open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   if (opened < 0) return base::fail(MPI_ERR_BAD_FILE, "cannot write {}: {}", path, std::strerror(errno));
   output::Stream& stream = image_of(&rank).state().output.stream(descriptor);

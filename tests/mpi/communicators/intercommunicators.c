@@ -170,6 +170,53 @@ static void split_by_type(MPI_Comm inter) {
   CHECK_OK(MPI_Comm_free(&part));
 }
 
+/* Calls that the standard has for intracommunicators only. */
+static void for_intracommunicators(MPI_Comm inter) {
+  const int one = 1;
+  int out = -7, place = -1, index[1] = {0}, none = 0;
+  MPI_Comm made = MPI_COMM_NULL;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Win win = MPI_WIN_NULL;
+  MPI_File file = MPI_FILE_NULL;
+  MPI_Group group;
+  CHECK_CLASS(MPI_Scan(&one, &out, 1, MPI_INT, MPI_SUM, inter), MPI_ERR_COMM);
+  CHECK_CLASS(MPI_Exscan(&one, &out, 1, MPI_INT, MPI_SUM, inter), MPI_ERR_COMM);
+  CHECK_CLASS(MPI_Scan_c(&one, &out, 1, MPI_INT, MPI_SUM, inter), MPI_ERR_COMM);
+  CHECK_CLASS(MPI_Exscan_c(&one, &out, 1, MPI_INT, MPI_SUM, inter), MPI_ERR_COMM);
+  CHECK_CLASS(MPI_Iscan(&one, &out, 1, MPI_INT, MPI_SUM, inter, &request), MPI_ERR_COMM);
+  CHECK_CLASS(MPI_Iexscan(&one, &out, 1, MPI_INT, MPI_SUM, inter, &request), MPI_ERR_COMM);
+  CHECK_CLASS(MPI_Scan_init(&one, &out, 1, MPI_INT, MPI_SUM, inter, MPI_INFO_NULL, &request), MPI_ERR_COMM);
+  CHECK_CLASS(MPI_Exscan_init(&one, &out, 1, MPI_INT, MPI_SUM, inter, MPI_INFO_NULL, &request), MPI_ERR_COMM);
+  CHECK_EQ(out, -7);
+  CHECK(request == MPI_REQUEST_NULL);
+
+  CHECK_CLASS(MPI_Cart_create(inter, 1, &one, &none, 0, &made), MPI_ERR_COMM);
+  CHECK_CLASS(MPI_Cart_map(inter, 1, &one, &none, &place), MPI_ERR_COMM);
+  CHECK_CLASS(MPI_Graph_create(inter, 1, index, NULL, 0, &made), MPI_ERR_COMM);
+  CHECK_CLASS(MPI_Graph_map(inter, 1, index, NULL, &place), MPI_ERR_COMM);
+  CHECK_CLASS(MPI_Dist_graph_create(inter, 0, NULL, NULL, NULL, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &made), MPI_ERR_COMM);
+  CHECK_CLASS(MPI_Dist_graph_create_adjacent(inter, 0, NULL, MPI_UNWEIGHTED, 0, NULL, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &made),
+              MPI_ERR_COMM);
+  CHECK_OK(MPI_Comm_group(inter, &group));
+  CHECK_CLASS(MPI_Comm_create_group(inter, group, 0, &made), MPI_ERR_COMM);
+  CHECK_OK(MPI_Group_free(&group));
+
+  CHECK_CLASS(MPI_Comm_accept("x", MPI_INFO_NULL, 0, inter, &made), MPI_ERR_COMM);
+  CHECK_CLASS(MPI_Comm_connect("x", MPI_INFO_NULL, 0, inter, &made), MPI_ERR_COMM);
+  CHECK_CLASS(MPI_Comm_spawn("x", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, inter, &made, MPI_ERRCODES_IGNORE), MPI_ERR_COMM);
+  CHECK(made == MPI_COMM_NULL);
+  CHECK_EQ(place, -1);
+
+  CHECK_CLASS(MPI_Win_create(&out, sizeof out, 1, MPI_INFO_NULL, inter, &win), MPI_ERR_COMM);
+  CHECK_CLASS(MPI_Win_create_dynamic(MPI_INFO_NULL, inter, &win), MPI_ERR_COMM);
+  void* base = NULL;
+  CHECK_CLASS(MPI_Win_allocate(8, 1, MPI_INFO_NULL, inter, &base, &win), MPI_ERR_COMM);
+  CHECK_CLASS(MPI_Win_allocate_shared(8, 1, MPI_INFO_NULL, inter, &base, &win), MPI_ERR_COMM);
+  CHECK(win == MPI_WIN_NULL);
+  CHECK_CLASS(MPI_File_open(inter, "x", MPI_MODE_RDONLY, MPI_INFO_NULL, &file), MPI_ERR_COMM);
+  CHECK(file == MPI_FILE_NULL);
+}
+
 static void errors(MPI_Comm inter) {
   MPI_Comm made = MPI_COMM_NULL;
   int n;
@@ -205,6 +252,7 @@ int main(int argc, char** argv) {
     create(inter);
     split_by_type(inter);
     errors(inter);
+    for_intracommunicators(inter);
     CHECK_OK(MPI_Comm_free(&second));
     CHECK_OK(MPI_Comm_disconnect(&inter));
   }

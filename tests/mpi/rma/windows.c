@@ -179,6 +179,31 @@ static void test_shared(int apart) {
   MPI_Comm_free(&node);
 }
 
+/* A part of size 0 begins where the one before it ends. */
+static void test_empty_parts(void) {
+  MPI_Comm node = MPI_COMM_NULL;
+  int own = -1, ranks = 0, unit = 0;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+  MPI_Comm_rank(node, &own);
+  MPI_Comm_size(node, &ranks);
+  for (int odd = 0; odd < 2; ++odd) {
+    MPI_Win win = MPI_WIN_NULL;
+    char *base = NULL, *end = NULL;
+    MPI_Win_allocate_shared(own % 2 == odd ? 0 : 24, 1, MPI_INFO_NULL, node, &base, &win);
+    for (int other = 0; other < ranks; ++other) {
+      char* theirs = NULL;
+      MPI_Aint bytes = -1;
+      MPI_Win_shared_query(win, other, &bytes, &unit, &theirs);
+      CHECK_EQ(bytes, other % 2 == odd ? 0 : 24);
+      CHECK(theirs != NULL && (other == 0 || theirs == end));
+      if (other == own) CHECK(theirs == base);
+      end = theirs + bytes;
+    }
+    MPI_Win_free(&win);
+  }
+  MPI_Comm_free(&node);
+}
+
 /* Memory is aligned as the program asks for, and MPI_Win_get_info tells to what. `apart`: the ranks' parts of
    shared memory need not touch. */
 static void test_alignment(MPI_Comm node, long long wanted, int shared, int apart) {
@@ -332,6 +357,7 @@ int main(int argc, char** argv) {
   test_allocate();
   test_shared(0);
   test_shared(1);
+  test_empty_parts();
   test_alignments();
   test_dynamic();
   test_pieces();

@@ -65,6 +65,7 @@ BAD = {
     "session": handle("SESSION", "MPI_ERR_SESSION"),
     "win": handle("WIN", "MPI_ERR_WIN"),
     "file": handle("FILE", "MPI_ERR_FILE"),
+    "intra": [Bad("inter", "MPI_ERR_COMM", "0x", "is an intercommunicator")],
     "topology": [Bad("comm", "MPI_ERR_TOPOLOGY", "0x", "has no topology")],
     "root": [number(9999, "MPI_ERR_ROOT"), number(-7, "MPI_ERR_ROOT"), Bad("MPI_ROOT", "MPI_ERR_ROOT", "", "MPI_ROOT is for")],
     "destination": RANKS + [constant("MPI_ANY_SOURCE", "MPI_ERR_RANK")],
@@ -139,7 +140,7 @@ def bad_values(c: Checked, in_place: set) -> list:
 
 
 def flags_of(c: Checked) -> str:
-    if c.check == "in_place":
+    if c.check in ("in_place", "intra"):
         return "TWO_RANKS"  # there is an intercommunicator
     return "ONE_RANK" if "at_root" in c.condition else "0"
 

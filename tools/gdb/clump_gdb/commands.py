@@ -10,7 +10,7 @@ from .memory import Selected
 from .ranks import RUNNING, all_ranks, find_rank, list_of, process_of, processes, selected_rank
 from .unwinder import Parked
 from .windows import lines_about_windows
-from .words import describe, plural
+from .words import describe, plural, printable
 
 MOST_LOADED = 64  # ranks of a process whose symbols are loaded before they are asked for
 
@@ -39,9 +39,9 @@ of which it holds a lock, waits for one, or has an epoch open."""
         for rank in all_ranks():
             by_text.setdefault((describe(rank)[0], tuple(lines_about_windows(rank))), []).append(rank.number)
         for (text, windows), numbers in by_text.items():
-            print(f"ranks {list_of(numbers)} {plural(text)}" if len(numbers) > 1 else f"rank {numbers[0]} {text}")
+            print(printable(f"ranks {list_of(numbers)} {plural(text)}" if len(numbers) > 1 else f"rank {numbers[0]} {text}"))
             for line in windows:
-                print(f"    {line}")
+                print(printable(f"    {line}"))
 
 
 class SelectRank(gdb.Command):
@@ -65,15 +65,15 @@ def select(rank):
     if rank.phase != RUNNING:
         raise gdb.GdbError(f"rank {rank.number} {text}")
     rank.thread().switch()
-    print(f"rank {rank.number} {text}")
+    print(printable(f"rank {rank.number} {text}"))
     for line in lines_about_windows(rank):
-        print(f"    {line}")
+        print(printable(f"    {line}"))
     gdb.execute(f"frame {level}")
 
 
 def tell_selected():
     rank = selected_rank()
-    print(f"rank {rank.number} {describe(rank)[0]}" if rank is not None else "no rank is selected")
+    print(printable(f"rank {rank.number} {describe(rank)[0]}") if rank is not None else "no rank is selected")
 
 
 class Back(gdb.Command):

@@ -9,6 +9,11 @@ MPI, HOST, FORTRAN = "libmpi_abi.so", "libclump_host.so", "libmpifort_abi.so"
 PLURAL = {"waits": "wait", "is": "are", "sleeps": "sleep", "has": "have"}
 
 
+def printable(text):
+    """Its control characters as \\x1b: names of windows, functions and files may have been chosen by others."""
+    return "".join(f"\\x{ord(c):02x}" if ord(c) < 32 or 127 <= ord(c) < 160 else c for c in text)
+
+
 def library_of(frame):
     return gdb.solib_name(frame.pc()) or ""
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/printable.h"
 #include "output/output_buffer.h"
 
 namespace clump::mpiexec {
@@ -53,7 +54,7 @@ void HostsOutput::end(std::size_t host, int target) {
 }
 
 void HostsOutput::show(const std::string& text) {
-  if (screen_) return screen_->add(STDERR_FILENO, text);
+  if (screen_) return screen_->add(STDERR_FILENO, base::printable(text));
   write_error(text);
 }
 

@@ -12,6 +12,7 @@
 #include "cluster/proxy_relay.h"
 #include "cluster/start_message.h"
 #include "command/options.h"
+#include "common/output.h"
 #include "common/poll_set.h"
 #include "hang/control_messages.h"
 #include "job/run.h"
@@ -70,7 +71,7 @@ int run_part(ProxyRelay& relay) {
   };
   if (const base::Status prepared = prepare(relay, link, command, plan, exit_code); !prepared.ok())
     return tell(ControlReply::Kind::kTrouble, exit_code, base::message_of(prepared.code()));
-  if (command.map) fmt::print(stderr, "{}", map_text(plan));
+  if (command.map) tools::print_error("{}", map_text(plan));
   if (plan.job.apps.front().program.empty())
     return tell(ControlReply::Kind::kEnded, 0, {});  // it was for the map
   Records records;
@@ -93,7 +94,7 @@ base::Status connect(const std::vector<std::string>& words, std::uint32_t host,
   }
   CLUMP_TRY(join(invitation, *key, host, kPatienceOfProxies, joined));
   if (words[2] == kJoin)
-    fmt::print(stderr, "mpiexec: this host has joined the job, and is busy until it ends\n");
+    tools::print_error("mpiexec: this host has joined the job, and is busy until it ends\n");
   return {};
 }
 
@@ -105,13 +106,13 @@ int run_proxy(const std::vector<std::string>& words) {
   std::uint32_t host = 0;
   if (std::from_chars(number.data(), number.data() + number.size(), host).ec != std::errc{} ||
       (!connects && ::isatty(STDIN_FILENO) != 0)) {
-    fmt::print(stderr, "mpiexec: {} is how mpiexec starts itself on other hosts: it is not for users\n",
-               kProxy);
+    tools::print_error("mpiexec: {} is how mpiexec starts itself on other hosts: it is not for users\n",
+                       kProxy);
     return kExitUsage;
   }
   std::optional<Joined> joined;
   if (const base::Status found = connects ? connect(words, host, joined) : base::Status(); !found.ok()) {
-    fmt::print(stderr, "mpiexec: {}\n", base::message_of(found.code()));
+    tools::print_error("mpiexec: {}\n", base::message_of(found.code()));
     return kExitNotJoined;
   }
   // What a terminal sends to a launcher on this host is for mpiexec, which passes it on.
@@ -119,7 +120,7 @@ int run_proxy(const std::vector<std::string>& words) {
   for (const int one : kOfTheJob) ::signal(one, SIG_DFL);
   ProxyRelay relay(host);
   if (const base::Status started = relay.start(std::move(joined)); !started.ok()) {
-    fmt::print(stderr, "mpiexec: {}\n", base::message_of(started.code()));
+    tools::print_error("mpiexec: {}\n", base::message_of(started.code()));
     return kExitCannotRun;
   }
   const int code = run_part(relay);

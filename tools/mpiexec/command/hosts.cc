@@ -4,15 +4,14 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
 #include <charconv>
 #include <cstdint>
-#include <cstring>
-#include <fstream>
 #include <limits>
 #include <numeric>
 #include <sstream>
 #include <string_view>
+
+#include "common/text_file.h"
 
 namespace clump::mpiexec {
 
@@ -132,8 +131,9 @@ base::Status parse_hosts(const std::string& option, const std::string& list, std
 
 base::Status read_hostfile(const std::string& option, const std::string& path, std::vector<Host>& hosts,
                            std::vector<std::string>& without_meaning) {
-  std::ifstream file(path);
-  if (!file) return base::fail(MPI_ERR_ARG, "{} {}: {}", option, path, std::strerror(errno));
+  std::string text, why;
+  if (!tools::read_file(path, text, why)) return base::fail(MPI_ERR_ARG, "{} {}: {}", option, path, why);
+  std::istringstream file(text);
   int number = 0, without_slots = 0;
   for (std::string line; std::getline(file, line);) {
     ++number;

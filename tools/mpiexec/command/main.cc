@@ -23,7 +23,7 @@ namespace clump::mpiexec {
 namespace {
 
 int fail(const base::Status& status, int exit_code) {
-  fmt::print(stderr, "mpiexec: {}\n", base::message_of(status.code()));
+  tools::print_error("mpiexec: {}\n", base::message_of(status.code()));
   return exit_code;
 }
 
@@ -34,16 +34,16 @@ int mpiexec(const std::vector<std::string>& words) {
   Command command;
   if (const base::Status status = parse(words, command); !status.ok()) return fail(status, kExitUsage);
   if (command.help) {
-    fmt::print("{}", help_text());
+    tools::print_out("{}", help_text());
     return 0;
   }
   if (command.version) {
-    fmt::print("mpiexec (Clump) {}\n", CLUMP_VERSION);
+    tools::print_out("mpiexec (Clump) {}\n", CLUMP_VERSION);
     return 0;
   }
   if (const base::Status status = tools::check_stack(); !status.ok()) return fail(status, kExitCannotRun);
   for (const auto& [option, why] : command.ignored) {
-    if (!command.quiet) fmt::print(stderr, "mpiexec: {} is ignored: {}\n", option, why);
+    if (!command.quiet) tools::print_error("mpiexec: {} is ignored: {}\n", option, why);
   }
   merge_names(command.hosts);
   if (!needs_other_hosts(command)) command.hosts.clear();
@@ -51,11 +51,11 @@ int mpiexec(const std::vector<std::string>& words) {
   int exit_code = kExitCannotRun;
   if (const base::Status status = make_plan(command, plan, exit_code); !status.ok())
     return fail(status, exit_code);
-  for (const std::string& warning : plan.warnings) fmt::print(stderr, "mpiexec: {}\n", warning);
-  if (command.explain) fmt::print(stderr, "mpiexec: {}\n", plan.explanation);
+  for (const std::string& warning : plan.warnings) tools::print_error("mpiexec: {}\n", warning);
+  if (command.explain) tools::print_error("mpiexec: {}\n", plan.explanation);
   if (command.explain && !plan.allocator.note.empty())
-    fmt::print(stderr, "mpiexec: {}\n", plan.allocator.note);
-  if (command.explain && !plan.rules_note.empty()) fmt::print(stderr, "mpiexec: {}\n", plan.rules_note);
+    tools::print_error("mpiexec: {}\n", plan.allocator.note);
+  if (command.explain && !plan.rules_note.empty()) tools::print_error("mpiexec: {}\n", plan.rules_note);
   if (command.explore > 0) return explore(command, plan);
   Records records;
   if (const base::Status status = records.prepare(command, plan.job); !status.ok())
@@ -66,8 +66,11 @@ int mpiexec(const std::vector<std::string>& words) {
   }
   if (command.map) {
     const bool alone = command.parts.front().words.empty();
-    fmt::print(alone ? stdout : stderr, "{}", map_text(plan));
-    if (alone) return 0;
+    if (alone) {
+      tools::print_out("{}", map_text(plan));
+      return 0;
+    }
+    tools::print_error("{}", map_text(plan));
   }
   // Jobs that ranks spawn end with them: they wait for these at their own end, unless they are killed.
   if (!plan.job.parent_port.empty()) ::prctl(PR_SET_PDEATHSIG, SIGTERM);

@@ -1,8 +1,9 @@
 #include "command/word_file.h"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "common/text_file.h"
 
 namespace clump::mpiexec {
 
@@ -36,8 +37,9 @@ bool split(const std::string& line, std::vector<std::string>& words) {
 
 base::Status read_words(const std::string& option, const std::string& file,
                         std::vector<std::vector<std::string>>& lines) {
-  std::ifstream stream(file);
-  if (!stream) return base::fail(MPI_ERR_ARG, "{} {}: {}", option, file, std::strerror(errno));
+  std::string text, why;
+  if (!tools::read_file(file, text, why)) return base::fail(MPI_ERR_ARG, "{} {}: {}", option, file, why);
+  std::istringstream stream(text);
   int number = 0;
   for (std::string line, next; std::getline(stream, line);) {
     ++number;
@@ -51,7 +53,6 @@ base::Status read_words(const std::string& option, const std::string& file,
     if (!split(line, lines.emplace_back()))
       return base::fail(MPI_ERR_ARG, "{} {}: line {}: a quotation does not end", option, file, first);
   }
-  if (stream.bad()) return base::fail(MPI_ERR_ARG, "{} {}: cannot be read", option, file);
   return {};
 }
 

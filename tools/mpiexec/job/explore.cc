@@ -18,6 +18,7 @@
 #include "base/memory_file.h"
 #include "base/why_refused.h"
 #include "common/cores.h"
+#include "common/output.h"
 #include "common/places.h"
 #include "job/run.h"
 
@@ -78,8 +79,8 @@ class Exploration {
       ::close(first.err);
     }
     tell_nothing();
-    fmt::print(stderr, "mpiexec: {} seeds tried ({} to {}), and no run has failed\n", command_.explore,
-               *command_.seed, end_ - 1);
+    tools::print_error("mpiexec: {} seeds tried ({} to {}), and no run has failed\n", command_.explore,
+                       *command_.seed, end_ - 1);
     return 0;
   }
 
@@ -91,8 +92,8 @@ class Exploration {
     if (trial.out >= 0 && trial.err >= 0) trial.process = ::fork();
     if (trial.process == 0) become(trial, me);
     if (trial.process < 0) {
-      fmt::print(stderr, "mpiexec: cannot run seed {}: {}\n", seed,
-                 base::why_refused("fork or memfd_create", errno));
+      tools::print_error("mpiexec: cannot run seed {}: {}\n", seed,
+                         base::why_refused("fork or memfd_create", errno));
       end_all();
       return false;
     }
@@ -130,8 +131,9 @@ class Exploration {
     tell_nothing();
     copy(failed.out, STDOUT_FILENO);
     copy(failed.err, STDERR_FILENO);
-    fmt::print(stderr, "mpiexec: seed {} fails, with exit code {} ({} tried); to repeat that run:\n  {}\n",
-               failed.seed, code, failed.seed - *command_.seed + 1, command_to_repeat(command_, failed.seed));
+    tools::print_error("mpiexec: seed {} fails, with exit code {} ({} tried); to repeat that run:\n  {}\n",
+                       failed.seed, code, failed.seed - *command_.seed + 1,
+                       command_to_repeat(command_, failed.seed));
     return code;
   }
 

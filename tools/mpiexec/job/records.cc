@@ -5,15 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
-#include <memory>
 #include <thread>
 #include <utility>
 
+#include "common/new_file.h"
 #include "common/places.h"
 #include "output/output_buffer.h"
 #include "profile/trace.h"
@@ -44,10 +43,17 @@ base::Status check_file(const std::string& option, const std::string& path) {
   const bool exists = ::stat(path.c_str(), &info) == 0;
   if (exists && S_ISDIR(info.st_mode))
     return base::fail(MPI_ERR_BAD_FILE, "{}: {} is a folder: name a file", option, path);
-  if (::access(exists ? path.c_str() : folder.c_str(), W_OK) != 0)
+  if (std::string why; !tools::may_write(path, why))
     return base::fail(MPI_ERR_BAD_FILE, "{}: {} cannot be written ({}): name another file", option, path,
-                      std::strerror(errno));
+                      why);
   return {};
+}
+
+/// For a name of a file: control characters would come out of `ls` as well.
+std::string without_control_characters(std::string name) {
+  for (char& c : name)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '_';
+  return name;
 }
 
 std::string join(const std::vector<Part>& parts) {
@@ -61,11 +67,10 @@ std::string join(const std::vector<Part>& parts) {
 
 /// Says so if it cannot.
 bool write_text(const std::string& path, const std::string& text) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "w"), std::fclose);
-  if (file != nullptr && std::fwrite(text.data(), 1, text.size(), file.get()) == text.size() &&
-      std::fflush(file.get()) == 0)
-    return true;
-  write_error(fmt::format("mpiexec: cannot write {}: {}\n", path, std::strerror(errno)));
+  tools::NewFile file(path);
+  if (file) std::fwrite(text.data(), 1, text.size(), file.stream());  // finish() tells how it went
+  if (file && file.finish()) return true;
+  write_error(fmt::format("mpiexec: cannot write {}: {}\n", path, file.why()));
   return false;
 }
 
@@ -80,7 +85,7 @@ base::Status Records::prepare(const Command& command, const pmi::Job& job) {
   program_ = std::filesystem::path(job.apps.front().program).filename().string();
   const std::string here = tools::current_directory();
   if (profile_) {
-    std::string stem = command.profile_file.value_or("clump-profile-" + program_);
+    std::string stem = command.profile_file.value_or("clump-profile-" + without_control_characters(program_));
     const std::string option = "--profile" + (command.profile_file ? "=" + stem : "");
     for (const char* const end : {".json", ".html"})
       if (stem.ends_with(end)) stem.resize(stem.size() - std::strlen(end));
@@ -158,10 +163,10 @@ bool Records::write(const pmi::Job& job, const std::vector<Source>& sources, int
   }
   if (!trace_) return is_written;
   tools::profile::Traced traced;
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(trace_file_.c_str(), "w"),
-                                                             std::fclose);
-  if (file == nullptr || !tools::profile::write_trace(file.get(), sources, job, profile, traced)) {
-    write_error(fmt::format("mpiexec: cannot write {}: {}\n", trace_file_, std::strerror(errno)));
+  tools::NewFile file(trace_file_);
+  if (file) tools::profile::write_trace(file.stream(), sources, job, profile, traced);
+  if (!file || !file.finish()) {
+    write_error(fmt::format("mpiexec: cannot write {}: {}\n", trace_file_, file.why()));
     return false;
   }
   write_error(fmt::format(

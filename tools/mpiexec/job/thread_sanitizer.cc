@@ -5,10 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 
 #include "base/memory_file.h"
+#include "common/text_file.h"
 
 namespace clump::mpiexec {
 
@@ -41,9 +40,9 @@ std::string thread_sanitizer_options(const std::string& options, int& descriptor
   // Calls of MPI, and nothing of the program but what MPI calls.
   std::string lines = "race:libmpi_abi.so\n";
   if (const std::string path = file_in(options); !path.empty()) {
-    std::ifstream file(path);
-    if (!file) return options;  // the run-time library will say so
-    lines.append(std::istreambuf_iterator<char>(file), {});
+    std::string text, why;
+    if (!tools::read_file(path, text, why)) return options;  // the run-time library will say so
+    lines += text;
   }
   const int made = base::memory_file("clump-suppressions");
   if (made < 0) return options;

@@ -12,6 +12,8 @@
 #include <climits>
 #include <optional>
 
+#include "base/printable.h"
+
 namespace clump::mpiexec {
 
 namespace {
@@ -128,7 +130,7 @@ std::vector<OutputBuffer*> output_buffers() {
   return all;
 }
 
-void write_error(const std::string& text) { output_buffer(STDERR_FILENO).put(text); }
+void write_error(const std::string& text) { output_buffer(STDERR_FILENO).put(base::printable(text)); }
 
 const WriteFailure* write_failure() { return first_failure ? &*first_failure : nullptr; }
 

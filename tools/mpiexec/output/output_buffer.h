@@ -66,7 +66,8 @@ class OutputBuffer {
 OutputBuffer& output_buffer(int descriptor);
 /// Both, or the one.
 std::vector<OutputBuffer*> output_buffers();
-/// To stderr, as it is.
+/// mpiexec's own words, to stderr, made printable (base/printable.h): they may have names in them that others
+/// chose.
 void write_error(const std::string& text);
 
 struct WriteFailure {

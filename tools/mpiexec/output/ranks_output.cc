@@ -7,10 +7,12 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
 
+#include "base/foreign_name.h"
 #include "base/why_refused.h"
 
 namespace clump::mpiexec {
@@ -24,6 +26,14 @@ base::Status cannot_write(const std::string& path, const std::string& why) {
                     "cannot write {}: {}; name another place by --output-dir (--outfile-pattern, "
                     "--errfile-pattern)",
                     path, why);
+}
+
+/// What another user has put there is not opened: a link would lead elsewhere, a FIFO might have no reader.
+base::Status check_name(const std::string& path) {
+  const std::optional<uid_t> other = base::foreign_name_by(path.c_str());
+  return other
+             ? cannot_write(path, fmt::format("another user (uid {}) has put a link or a FIFO there", *other))
+             : base::Status();
 }
 
 /// A FIFO that nobody reads from now on holds up its rank, and not mpiexec. The open file description is
@@ -57,6 +67,7 @@ base::Status RanksOutput::make_files(const pmi::Job& job) {
       if (path.parent_path() != made) std::filesystem::create_directories(path.parent_path(), error);
       if (error) return cannot_write(path.parent_path().string(), error.message());
       made = path.parent_path();
+      CLUMP_TRY(check_name(path.string()));
       const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
       if (file < 0) return cannot_write(path.string(), std::strerror(errno));
       ::close(file);
@@ -76,6 +87,7 @@ base::Status RanksOutput::direct(const pmi::HostProcess& process, int target, in
   const int rank = job_.first_rank(process);
   const std::string path = process.plain ? job_.output_file(rank, target) : "";
   int file = -1;
+  if (!path.empty()) CLUMP_TRY(check_name(path));
   if (!path.empty() && (file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC)) < 0)
     return cannot_write(path, std::strerror(errno));
   if (file >= 0 && job_.output.to_files_only) return end = file, base::Status{};
