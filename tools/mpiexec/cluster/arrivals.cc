@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/printable.h"
 #include "cluster/proxy.h"
 #include "common/places.h"
 #include "common/reach.h"
@@ -66,6 +67,7 @@ base::Status Arrivals::tell_user(const Hosts& hosts) const {
     for (const std::string& word : words()) text += " " + tools::shell_word(word);
     text += "\n";
   }
+  text = base::printable(text);  // a host's name may come from a file of others
   std::string key = admission_.key().text();
   text += fmt::format("  key:  {}\n", key);
   wipe(key);
