@@ -183,10 +183,9 @@ void Patient::finish(const std::string& shell, bool is_late) {
   if (cells_.contains(kClump)) {
     if (is_late && output_ >= 0) problems_.emplace_back("it has not answered all questions in time");
   } else if (is_late && output_ >= 0) {
-    note(
-        kShell, false,
-        fmt::format("{} has not come back within {} s: {}; is there a firewall, or a question that it asks?",
-                    shell, kFirstPatience.count(), quoted));
+    note(kShell, false,
+         fmt::format("{} has not come back within {} s: {}; is there a firewall, or a question that it asks?",
+                     shell, kFirstPatience.count(), quoted));
   } else {
     const StartFailure failure = why_not_started(shell, host_.name, code, quoted);
     if (failure.is_reached && !host_.is_here) cells_[kShell] = true;
