@@ -42,7 +42,7 @@ const LauncherRow kRows[] = {
     {"ssh", "ssh", {"%h"}, Way::kLine, true},
     {"rsh", "rsh", {"%h"}, Way::kLine, true},
     {"fork", "", {}, Way::kHere},
-    {"slurm", "srun", {"--nodes=1", "--ntasks=1", "--nodelist=%h", "--overlap", "--cpu-bind=none", "--mpi=none", "--quiet"}, Way::kWords},
+    {"slurm", "srun", {"--nodes=1", "--ntasks=1", "--nodelist=%h", "--overlap", "--cpu-bind=none", "--mpi=none"}, Way::kWords},
     {"sge", "qrsh", {"-inherit", "-V", "%h"}, Way::kLine},
     {"lsf", "blaunch", {"%h"}, Way::kLine},
     {"pbs", "pbsdsh", {"-n", "%n", "--"}, Way::kTask},
