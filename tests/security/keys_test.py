@@ -7,6 +7,7 @@ import pathlib
 import pty
 import re
 import select
+import shlex
 import signal
 import subprocess
 import sys
@@ -273,7 +274,8 @@ class Pbs(Case):
 
     def stand_in(self, before: str = "") -> None:
         path = self.place / "pbsdsh"
-        path.write_text(PBSDSH % {"before": before, "hosts": cluster.hosts.SCRIPT, "cluster": CLUSTER, "output": self.output})
+        places = {"hosts": cluster.hosts.SCRIPT, "cluster": CLUSTER, "output": self.output}
+        path.write_text(PBSDSH % {"before": before, **{name: shlex.quote(str(place)) for name, place in places.items()}})
         path.chmod(0o755)
 
     def start_job(self, *words: object, launcher=("--launcher", "pbs")) -> subprocess.Popen:
