@@ -18,16 +18,16 @@ class Doctor(cluster.Case):
         self.assertEqual((job.returncode, job.stderr), (code, ""), job)
         title, *lines = job.stdout.splitlines()
         titles = re.split("  +", title)
-        self.assertEqual(titles, ["host", "ssh", "Clump", "directory", "to here", "from here", "to others"])
+        self.assertEqual(titles, ["host", "reached", "Clump", "directory", "to here", "from here", "to others"])
         table = {cells[0]: dict(zip(titles[1:], cells[1:])) for cells in (line.split() for line in lines if not line.startswith("PROBLEM"))}
         problems = [line.removeprefix("PROBLEM  ") for line in lines if line.startswith("PROBLEM")]
         return table, problems
 
     def row(self, **different: str) -> dict:
-        all_good = dict.fromkeys(["ssh", "Clump", "directory", "to here", "from here", "to others"], "ok")
+        all_good = dict.fromkeys(["reached", "Clump", "directory", "to here", "from here", "to others"], "ok")
         return {**all_good, **{name.replace("_", " "): value for name, value in different.items()}}
 
-    HERE = {"ssh": "here", "to_here": "-", "from_here": "-"}
+    HERE = {"reached": "here", "to_here": "-", "from_here": "-"}
     UNKNOWN = {"directory": "-", "to_here": "-", "from_here": "-", "to_others": "-"}
 
     def test_hosts_that_are_well(self):
@@ -43,7 +43,7 @@ class Doctor(cluster.Case):
         env = self.agent('[ "$1" != h1 ] || { echo "ssh: connect to host h1 port 22: Connection refused" >&2; exit 255; }')
         table, problems = self.examine("h0,h1,h2,h7", 1, env=env)
         self.assertEqual(table["h0"], self.row(**self.HERE))
-        self.assertEqual(table["h1"], self.row(ssh="FAILS", Clump="-", **self.UNKNOWN))
+        self.assertEqual(table["h1"], self.row(reached="FAILS", Clump="-", **self.UNKNOWN))
         self.assertEqual(table["h2"], self.row())
         self.assertEqual(problems[0], "h1: agent does not reach it (exit code 255): ssh: connect to host h1 port 22: Connection refused")
         self.assertRegex(problems[1], "^h7: .*; no address is known for it$")
@@ -51,7 +51,7 @@ class Doctor(cluster.Case):
 
     def test_ssh_that_hangs(self):
         table, problems = self.examine("h0,h1", 1, env=self.agent('[ "$1" != h1 ] || { echo "password:"; exec sleep 1000; }'))
-        self.assertEqual(table["h1"], self.row(ssh="FAILS", Clump="-", **self.UNKNOWN))
+        self.assertEqual(table["h1"], self.row(reached="FAILS", Clump="-", **self.UNKNOWN))
         self.assertRegex(problems[0], r"^h1: agent has not come back within \d+ s: password:; is there a firewall, or a question .*")
 
     def test_what_is_missing(self):

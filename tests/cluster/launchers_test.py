@@ -52,7 +52,7 @@ class Launchers(cluster.Case):
 
     def test_commands(self):
         script = r"exec /bin/sh -c '.*' sh '' \S+/mpiexec --proxy 1"
-        for name, program, before in (("rsh", "rsh", ["h1"]), ("sge", "qrsh", ["-inherit", "h1"]), ("lsf", "blaunch", ["h1"])):
+        for name, program, before in (("rsh", "rsh", ["h1"]), ("sge", "qrsh", ["-inherit", "-V", "h1"]), ("lsf", "blaunch", ["h1"])):
             with self.subTest(name):
                 said = self.run_by("--launcher", name)
                 self.assertEqual(said[:-1], [program, *before])

@@ -197,6 +197,14 @@ class Slurm(tool.Case):
         self.assertEqual((job.returncode, job.stdout), (126, ""), job)
         self.assertRegex(job.stderr, r"^mpiexec: h2: srun does not reach it \(exit code 1\): srun: error: .*\n$")
 
+    def test_doctor(self):
+        doctor = [tool.TOOLS / "clump", "doctor", "--host", "h0,h1,h2"]
+        of = lambda hosts: self.command("salloc", "--quiet", f"--nodelist={hosts}", *doctor, env={**os.environ, "CLUMP_LAUNCHER": "slurm"})
+        self.assertEqual(of("h0,h1,h2").returncode, 0)
+        job = of("h0,h1")
+        self.assertEqual(job.returncode, 1, job)
+        self.assertRegex(job.stdout, r"PROBLEM  h2: srun does not reach it \(exit code 1\): srun: error: ")
+
     def test_a_signal_ends_it(self):
         job = self.start_job("-n", 2)
         send([pid for pid in processes("h0") if name_of(pid) == "mpiexec" and "-rmk" in words_of(pid)], signal.SIGTERM)

@@ -97,6 +97,15 @@ class Options(tool.Case):
                 result = tool.run("-n", "2", tool.program("show"), env={"HYDRA_HOST_FILE": str(name)})
                 self.assertEqual((result.code, result.err), (0, f"mpiexec: HYDRA_HOST_FILE is ignored: HYDRA_HOST_FILE {why}\n"), result)
 
+    def test_spawned_ranks_stay_on_this_host(self):
+        """A rank that spawns others may start an mpiexec for them, which sees the variables of the job."""
+        with tempfile.TemporaryDirectory() as folder:
+            hosts = pathlib.Path(folder, "hosts")
+            hosts.write_text("no-such-host:4\n")
+            for ranks in "fibers", "processes":
+                result = tool.run("--host", "localhost", "--ranks", ranks, "-n", "1", tool.program("spawn"), env={"HYDRA_HOST_FILE": str(hosts)})
+                self.assertEqual((result.code, result.err, sorted(result.out.split())), (0, "", ["child", "child", "parent"]), result)
+
     def test_options_of_launchers(self):
         names = "ssh, rsh, fork, slurm, sge, lsf, pbs, manual"
         self.assert_says(tool.run("-launcher", "sh", "true"), 2, f"-launcher sh: there is no such launcher; there are {names}")

@@ -42,7 +42,7 @@ ALLOWED = {
     ("keys/invitation.cc", "write"): (1, "to a file"),
     ("keys/invitation.cc", "pread"): (1, "from a file"),
     ("keys/invitation.cc", "read"): (1, "a proxy that the user has started, before its loop"),
-    ("keys/invitation.cc", "fmt::print"): (2, "a proxy that the user has started, before its loop"),
+    ("keys/invitation.cc", "print_error"): (2, "a proxy that the user has started, before its loop"),
     ("keys/invitation.cc", "sleep_for"): (1, "a proxy, before its loop"),
     ("job/successors.cc", "pmi::send"): (1, "one packet, on a socket that has none"),
     # Threads and processes of their own.

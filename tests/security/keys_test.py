@@ -7,6 +7,7 @@ import pathlib
 import pty
 import re
 import select
+import shlex
 import signal
 import subprocess
 import sys
@@ -101,11 +102,13 @@ class Manual(Case):
         self.mpiexec = self.terminal.process
         self.key = self.terminal.read_until(r"  key:  ([0-9a-f]{64})\r\n").group(1)
         self.commands = dict(re.findall(r"  on (\S+):  (.*)\r\n", self.terminal.text))
-        self.address, self.port = re.search(r"--join (\S+)@(\d+)", self.commands["h1"]).groups()
+        self.address, self.port = re.search(r"--join (\S+)@(\d+)", self.terminal.text).groups()
 
-    def proxy(self, host: str, at=None, key=None, **options) -> subprocess.Popen:
+    def proxy(self, host: str, at=None, key=None, name=None, **options) -> subprocess.Popen:
         """The user types the command on a host, and gives it the key by a pipe; `at`: an attacker has changed where it is to connect."""
-        command = self.commands[host] if at is None else re.sub(r"--join \S+", f"--join {at}", self.commands[host])
+        command = self.commands[name or host]
+        if at is not None:
+            command = re.sub(r"--join \S+", f"--join {at}", command)
         began = subprocess.Popen(on(host, "sh", "-c", command), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **options)
         self.addCleanup(began.wait)
         self.addCleanup(began.stderr.close)
@@ -168,6 +171,18 @@ class Manual(Case):
         self.assertEqual(done.returncode, 126, done)
         self.assertIn("there is no terminal on which the job's key could be shown", done.stderr)
 
+    def test_the_port_is_on_the_interface_that_is_named(self):
+        cluster.ip("h0", "addr", "add", "10.78.0.1/24", "dev", "eth0", "label", "eth0")
+        self.addCleanup(cluster.ip, "h0", "addr", "del", "10.78.0.1/24", "dev", "eth0")
+        self.job("--iface", "eth0", "--host", "h1", "-n", 1, tool.program("show"))
+        self.assertEqual(self.address, "10.77.0.1,10.78.0.1")
+        self.assertEqual({address for _, _, address, _ in listening("h0")}, {"10.77.0.1", "10.78.0.1"})
+        self.proxy("h1")
+        self.assert_runs(1)
+        done = self.run_job("--launcher", "manual", "--iface", "none0", "--host", "h1", "-n", 1, tool.program("show"), stdin=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, 126, done)
+        self.assertIn("--iface none0: ", done.stderr)
+
     def test_a_host_that_is_lost_is_named(self):
         self.job("--host", "h1,h2", "-n", 4, RING, 250)
         proxies = {host: self.proxy(host) for host in self.commands}
@@ -201,6 +216,20 @@ class Manual(Case):
         self.assertGreaterEqual(len(heard), 48)
         self.assertEqual(len(heard) % 48, 0)  # he was told the number of a host, and numbers that change each time
         self.assertEqual(heard[:16], b"clump-join 1" + bytes(4))
+        self.end(attacker)
+
+    def test_a_listener_at_an_address_that_all_hosts_have(self):
+        """As that of a bridge for containers. mpiexec does not know the name of the host, and so tells all of its own addresses."""
+        for host in ("h0", "h1"):
+            cluster.ip(host, "addr", "add", "10.88.0.1/32", "dev", "lo")
+            self.addCleanup(cluster.ip, host, "addr", "del", "10.88.0.1/32", "dev", "lo")
+        folder = self.folder()
+        self.job("--host", "hx", "-n", 2, tool.program("show"))
+        self.assertEqual(sorted(self.address.split(",")), ["10.77.0.1", "10.88.0.1"])
+        attacker = self.attacker("h1", "lie", self.port, folder)
+        self.proxy("h1", name="hx")
+        self.assert_runs(2)
+        self.assertIn(b"clump-join 1", (folder / "heard").read_bytes())
         self.end(attacker)
 
     def relayed(self, *words: object):
@@ -245,7 +274,8 @@ class Pbs(Case):
 
     def stand_in(self, before: str = "") -> None:
         path = self.place / "pbsdsh"
-        path.write_text(PBSDSH % {"before": before, "hosts": cluster.hosts.SCRIPT, "cluster": CLUSTER, "output": self.output})
+        places = {"hosts": cluster.hosts.SCRIPT, "cluster": CLUSTER, "output": self.output}
+        path.write_text(PBSDSH % {"before": before, **{name: shlex.quote(str(place)) for name, place in places.items()}})
         path.chmod(0o755)
 
     def start_job(self, *words: object, launcher=("--launcher", "pbs")) -> subprocess.Popen:

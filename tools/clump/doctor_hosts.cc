@@ -30,14 +30,14 @@ namespace clump::tools {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::seconds kFirstPatience{15};  ///< for ssh, and what a host finds by itself
+constexpr std::chrono::seconds kFirstPatience{15};  ///< for the launcher, and what a host finds by itself
 constexpr std::chrono::seconds kPatience{12};       ///< for the ways between hosts
 constexpr std::chrono::seconds kLastPatience{3};    ///< for the end
-constexpr std::size_t kMostShown = 300;             ///< bytes of what ssh says
+constexpr std::size_t kMostShown = 300;             ///< bytes of what a launcher says
 
 /// The columns of the table, and what a finding is about.
 enum Column { kShell, kClump, kFolder, kBack, kThere, kOthers, kColumns };
-constexpr const char* kTitles[] = {"ssh", "Clump", "directory", "to here", "from here", "to others"};
+constexpr const char* kTitles[] = {"reached", "Clump", "directory", "to here", "from here", "to others"};
 
 std::size_t width_of(const char* title) { return std::max(std::strlen(title), std::strlen("FAILS")); }
 
@@ -184,10 +184,9 @@ void Patient::finish(const std::string& shell, bool is_late) {
   if (cells_.contains(kClump)) {
     if (is_late && output_ >= 0) problems_.emplace_back("it has not answered all questions in time");
   } else if (is_late && output_ >= 0) {
-    note(
-        kShell, false,
-        fmt::format("{} has not come back within {} s: {}; is there a firewall, or a question that ssh asks?",
-                    shell, kFirstPatience.count(), quoted));
+    note(kShell, false,
+         fmt::format("{} has not come back within {} s: {}; is there a firewall, or a question that it asks?",
+                     shell, kFirstPatience.count(), quoted));
   } else {
     const StartFailure failure = why_not_started(shell, host_.name, code, quoted);
     if (failure.is_reached && !host_.is_here) cells_[kShell] = true;

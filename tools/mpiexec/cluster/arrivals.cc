@@ -1,12 +1,14 @@
 #include "cluster/arrivals.h"
 
 #include <fcntl.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 
+#include "base/printable.h"
 #include "cluster/proxy.h"
 #include "common/places.h"
 #include "common/reach.h"
@@ -30,9 +32,16 @@ std::vector<std::string> addresses_towards(const Arrivals::Hosts& hosts) {
 
 base::Status Arrivals::open(KeyBy by, const Hosts& hosts, const std::string& interface) {
   by_ = by;
-  std::vector<std::string> addresses =
-      interface.empty() ? addresses_towards(hosts) : tools::own_addresses(interface);
-  if (addresses.empty()) addresses = tools::own_addresses();
+  std::vector<std::string> addresses;
+  if (interface.empty()) {
+    addresses = addresses_towards(hosts);
+    if (addresses.empty()) addresses = tools::own_addresses();
+  } else {
+    addresses = tools::own_addresses(interface);
+    if (addresses.empty())
+      return base::fail(MPI_ERR_ARG, "--iface {}: no address that other hosts reach is there; there are {}",
+                        interface, fmt::join(tools::own_addresses(), ", "));
+  }
   std::vector<std::uint32_t> numbers;
   for (const auto& [number, name] : hosts) numbers.push_back(number);
   CLUMP_TRY(admission_.open(std::move(addresses), std::move(numbers)));
@@ -58,6 +67,7 @@ base::Status Arrivals::tell_user(const Hosts& hosts) const {
     for (const std::string& word : words()) text += " " + tools::shell_word(word);
     text += "\n";
   }
+  text = base::printable(text);  // a host's name may come from a file of others
   std::string key = admission_.key().text();
   text += fmt::format("  key:  {}\n", key);
   wipe(key);

@@ -73,8 +73,8 @@ struct Command {
   int per_host = 0;                      ///< so many ranks on each; 0: not said
   MapBy map_by = MapBy::kSlot;
   tools::LauncherChoice launcher;  ///< without what variables say
-  tools::Wish batch_system;     ///< whose list of hosts is taken (batch_hosts.h)
-  tools::Wish interface;        ///< by which ranks of other hosts are reached
+  tools::Wish batch_system;        ///< whose list of hosts is taken (batch_hosts.h)
+  tools::Wish interface;           ///< by which ranks of other hosts are reached
   std::string needs_ranks;    ///< an option that elsewhere says how many ranks there are, and here does not
   bool enough_cores = false;  ///< no more ranks than cores
   std::optional<std::string> collective_rules;  ///< --coll-rules, as typed

@@ -18,6 +18,7 @@
 
 #include "base/random.h"
 #include "base/why_refused.h"
+#include "common/output.h"
 #include "common/places.h"
 
 namespace clump::mpiexec {
@@ -187,13 +188,13 @@ base::Status read_key(std::optional<Key>& key) {
   std::string line;
   bool is_interrupted = false;
   if (::isatty(STDIN_FILENO) != 0) {
-    fmt::print(stderr, "mpiexec: the job's key: ");
+    tools::print_error("mpiexec: the job's key: ");
     const QuietTerminal quiet;
     is_interrupted = !read_line(line);
   } else {
     (void)!read_line(line);
   }
-  if (::isatty(STDIN_FILENO) != 0) fmt::print(stderr, "\n");
+  if (::isatty(STDIN_FILENO) != 0) tools::print_error("\n");
   key = Key::from_text(line);
   wipe(line);
   if (is_interrupted) ::raise(SIGINT);
