@@ -15,7 +15,7 @@ from listen_test import listening  # noqa: E402
 setUpModule = cluster.skip_without_hosts
 STRANGERS = pathlib.Path(__file__).resolve().with_name("strangers.py")
 MANY = 1500
-USUAL = 1024  # descriptors, where nothing is set
+USUAL = 1024  # descriptors, where nothing is set; here a process cannot have more
 ADDRESSES = {"h0": "10.77.0.1", "h1": "10.77.0.2"}
 
 
@@ -26,7 +26,7 @@ def descriptors(pid: int) -> int:
 class Wire(cluster.Case):
     def setUp(self) -> None:
         self.there = []
-        with_usual = ["sh", "-c", f'ulimit -Sn {USUAL}; exec "$@"', "sh"]
+        with_usual = ["sh", "-c", f'ulimit -n {USUAL}; exec "$@"', "sh"]
         self.job = subprocess.Popen(with_usual + mpiexec("--host", "h0,h1", "-n", 4, tool.BIN / "security_exchange"), stdin=subprocess.PIPE,
                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(self.job.kill)

@@ -66,7 +66,7 @@ class Forger {
 };
 
 /// Counts what comes, and keeps what is announced.
-class Keeper final : public Sink {
+class StoringSink final : public Sink {
  public:
   void release_all() {
     for (SendRequest* const one : std::exchange(kept_, {})) one->released();
@@ -330,8 +330,8 @@ class OfiDrawn : public OfiDamaged {
 };
 
 TEST_F(OfiDrawn, FramesDoNoHarm) {
-  Keeper keeper;
-  open({.named = kNamed, .sink = &keeper});
+  StoringSink storing;
+  open({.named = kNamed, .sink = &storing});
   forger_.connect_to(channel(1).address());
   Bytes data = pattern(100'000);
   std::deque<Message> announced;
@@ -345,16 +345,16 @@ TEST_F(OfiDrawn, FramesDoNoHarm) {
   send(frame(last, wire::NoBody{}));  // what comes from one endpoint comes in its order: so all has come
   EXPECT_TRUE(drain_until([&] { return forger_.look(), channel(1).refused() == refused_ + 1; }))
       << channel(1).refused() << " and not " << refused_ + 1;
-  EXPECT_GT(keeper.taken, 0);
+  EXPECT_GT(storing.taken, 0);
   EXPECT_GT(losses(), 0U);
   for (const Message& one : announced) EXPECT_LE(one.times_released + one.times_withdrawn, 1);
   Message sent(data, 1);
   sent.bytes = 300;
   sent.payload = bytes_at(data.data(), 300);
-  const int before = keeper.taken;
+  const int before = storing.taken;
   channel(0).send({0, 1}, sent);
-  EXPECT_TRUE(drain_until([&] { return keeper.taken == before + 1 && sent.times_released == 1; }));
-  keeper.release_all();
+  EXPECT_TRUE(drain_until([&] { return storing.taken == before + 1 && sent.times_released == 1; }));
+  storing.release_all();
   channels_.clear();
   lost_.clear();
 }

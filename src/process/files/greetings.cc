@@ -26,6 +26,7 @@ struct Greeting {
 
 struct Expected {
   int listener;
+  sockaddr_storage address;  // where it listens: its number may be another socket's later
   Greeting greeting;
   const Expected* next;
 };
@@ -71,10 +72,18 @@ bool is_same(const sockaddr_storage& one, const sockaddr_storage& other) {
   return a.sin6_port == b.sin6_port && std::memcmp(&a.sin6_addr, &b.sin6_addr, sizeof a.sin6_addr) == 0;
 }
 
+/// Of this end of a socket.
+sockaddr_storage address_of(int socket) {
+  sockaddr_storage own{};
+  socklen_t bytes = sizeof own;
+  ::getsockname(socket, reinterpret_cast<sockaddr*>(&own), &bytes);
+  return own;
+}
+
 }  // namespace
 
 void expect_at(int listener, std::uint64_t token) {
-  add(expected, new Expected{listener, {.token = token}, nullptr});
+  add(expected, new Expected{listener, address_of(listener), {.token = token}, nullptr});
 }
 
 void give_at(const sockaddr* address, socklen_t bytes, std::uint64_t token) {
@@ -97,7 +106,7 @@ bool are_possible() {
 // the job sends greeting and request in one piece. If the greeting is not there, the process tries again.
 int let_in(int listener, int made) {
   const Expected* const wanted = find(expected, [&](const Expected& one) { return one.listener == listener; });
-  if (wanted == nullptr) return made;
+  if (wanted == nullptr || !is_same(wanted->address, address_of(listener))) return made;
   Greeting greeting{.mark = 0};
   const auto came = syscall(SYS_recvfrom, made, &greeting, sizeof greeting, MSG_DONTWAIT, nullptr, nullptr);
   if (came == static_cast<long>(sizeof greeting) && greeting == wanted->greeting) return made;
