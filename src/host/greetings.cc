@@ -12,8 +12,8 @@ bool expect_greetings(int listener, std::uint64_t token) {
 }
 
 void give_greetings(std::span<const std::byte> address, std::uint64_t token) {
-  image::greetings::give_at(reinterpret_cast<const sockaddr*>(address.data()), static_cast<socklen_t>(address.size()),
-                            token);
+  image::greetings::give_at(reinterpret_cast<const sockaddr*>(address.data()),
+                            static_cast<socklen_t>(address.size()), token);
 }
 
 }  // namespace clump::host

@@ -27,7 +27,7 @@ struct Greeting {
   std::array<char, 104> job{};  ///< job_name()
   std::int32_t rank = 0;        ///< its number in the job
   std::uint32_t draw = 0;
-  net::link::PeerName name;     ///< for another job; none: it cannot be reached
+  net::link::PeerName name;  ///< for another job; none: it cannot be reached
 };
 
 /// The tags of introductions: those by ports have smaller ones.
@@ -86,8 +86,8 @@ Status comm_join(core::Rank& self, int fd, MPI_Comm* intercomm) {
   if (theirs.mark != ours.mark)
     return base::fail(MPI_ERR_OTHER, "(fd = {}): the other side is not in MPI_Comm_join of Clump", fd);
   if (theirs.rank < 0 || (theirs.job == ours.job && theirs.rank >= self.world.places()))
-    return base::fail(MPI_ERR_OTHER, "(fd = {}): the other side says that it is rank {}, which is not there", fd,
-                      theirs.rank);
+    return base::fail(MPI_ERR_OTHER, "(fd = {}): the other side says that it is rank {}, which is not there",
+                      fd, theirs.rank);
   net::HeldPlace place;
   if (theirs.job != ours.job) {
     // It cannot be reached: the standard asks for no error then.

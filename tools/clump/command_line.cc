@@ -26,10 +26,9 @@ CommandLine::CommandLine() {
   lab->prefix_command();
   lab->set_help_flag();
   doctor = app.add_subcommand("doctor", "look for what would make a job fail or slow on this system");
-  doctor_hosts =
-      doctor->add_option("--host", hosts,
-                         "try whether jobs can run on these hosts together instead: ssh, Clump, "
-                         "this directory, the ways between all of them: NAME,NAME,...");
+  doctor_hosts = doctor->add_option("--host", hosts,
+                                    "try whether jobs can run on these hosts together instead: ssh, Clump, "
+                                    "this directory, the ways between all of them: NAME,NAME,...");
 }
 
 void CommandLine::add_info() {

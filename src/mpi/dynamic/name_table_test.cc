@@ -79,19 +79,19 @@ class LinkedJob {
 TEST(NameTable, PublishesForAllJobs) {
   const std::string name = "unit test of name_table, process " + std::to_string(::getpid());
   LinkedJob one, other;
+  std::string holder;
   EXPECT_EQ(publish(one.table, name, "port 1", one.link), NameOutcome::kDone);
-  EXPECT_EQ(net::link::find_public_name(name), "port 1");
+  EXPECT_EQ(net::link::find_public_name(name, holder), "port 1");
 
   std::string text = "port 2";
-  EXPECT_EQ(other.table.serve(other.link, NameCall::kPublish, true, name, text),
-            NameOutcome::kIsNotPublic);
+  EXPECT_EQ(other.table.serve(other.link, NameCall::kPublish, true, name, text), NameOutcome::kIsNotPublic);
   EXPECT_EQ(text, "another job on this machine has published it: take another name");
   EXPECT_EQ(look_up(other.table, name), "") << "what failed leaves nothing behind";
 
   EXPECT_EQ(unpublish(one.table, name, "port 1", one.link), NameOutcome::kDone);
-  EXPECT_EQ(net::link::find_public_name(name), "");
+  EXPECT_EQ(net::link::find_public_name(name, holder), "");
   EXPECT_EQ(publish(other.table, name, "port 2", other.link), NameOutcome::kDone);
-  EXPECT_EQ(net::link::find_public_name(name), "port 2");
+  EXPECT_EQ(net::link::find_public_name(name, holder), "port 2");
   EXPECT_EQ(unpublish(other.table, name, "port 2", other.link), NameOutcome::kDone);
 }
 

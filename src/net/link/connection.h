@@ -25,9 +25,7 @@ class PendingFrame {
   /// Writes what the socket takes. 1: all is written; 0: the rest has to wait; -1: the connection is gone.
   int write(int socket);
   /// Whether it is the announcement of this message, and nothing of it is written.
-  bool announces(const SendRequest& message) const {
-    return written_ == 0 && announced_ == &message;
-  }
+  bool announces(const SendRequest& message) const { return written_ == 0 && announced_ == &message; }
   void set_announced(const SendRequest& message) { announced_ = &message; }
   /// How much memory it takes, if it is a copy.
   std::size_t held() const { return held_; }
@@ -57,8 +55,8 @@ class Incoming {
     virtual bool take(const Frame& frame, std::span<const std::byte> bytes) = 0;
     /// Where the next bytes of a kData frame go if they can be read right there; null: take_data().
     virtual std::span<std::byte> place_for(const Frame& frame) = 0;
-    /// More bytes of a kData frame: those that were read in place if `bytes` has no address. False: nothing takes
-    /// them, and the connection is to be closed.
+    /// More bytes of a kData frame: those that were read in place if `bytes` has no address. False: nothing
+    /// takes them, and the connection is to be closed.
     virtual bool take_data(const Frame& frame, std::span<const std::byte> bytes, std::size_t in_place) = 0;
 
    protected:
@@ -67,8 +65,8 @@ class Incoming {
   /// The longest that may follow a frame other than kData.
   static constexpr Count kMost = 256 * 1024;
 
-  /// Reads what is there, up to a few times what `buffer` takes. False: the other side has closed it, or broken
-  /// the protocol.
+  /// Reads what is there, up to a few times what `buffer` takes. False: the other side has closed it, or
+  /// broken the protocol.
   bool read(int socket, std::span<std::byte> buffer, Taker& taker);
 
  private:

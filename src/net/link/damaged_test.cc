@@ -23,11 +23,12 @@ namespace {
 using link::Frame;
 using link::Kind;
 
-/// A connection to a job's process that anything may be written to. The job that it claims to be of is another one
-/// each time.
+/// A connection to a job's process that anything may be written to. The job that it claims to be of is
+/// another one each time.
 class Forger {
  public:
-  explicit Forger(const Job& job) : socket_(link::connected_socket(link::link_address(job.name, 0))), token_(job.name.token) {
+  explicit Forger(const Job& job)
+      : socket_(link::connected_socket(link::link_address(job.name, 0))), token_(job.name.token) {
     EXPECT_GE(socket_, 0);
     ::fcntl(socket_, F_SETFL, 0);
     const timeval limit{20, 0};
@@ -95,8 +96,10 @@ class LinkDamaged : public Link {
     EXPECT_TRUE(forger.is_closed()) << why;
     ++wrong_;
     wait_for([&] { return server.losses == wrong_; });
-    EXPECT_NE(server.lost_by.find(" has sent a wrong frame to clump-link-"), std::string::npos) << server.lost_by;
-    EXPECT_NE(server.lost_by.find(fmt::format("process {}", ::getpid())), std::string::npos) << server.lost_by;
+    EXPECT_NE(server.lost_by.find(" has sent a wrong frame to clump-link-"), std::string::npos)
+        << server.lost_by;
+    EXPECT_NE(server.lost_by.find(fmt::format("process {}", ::getpid())), std::string::npos)
+        << server.lost_by;
     EXPECT_NE(server.lost_by.find(why), std::string::npos) << server.lost_by << "\nand not: " << why;
     needed_ = {};
   }
@@ -116,7 +119,8 @@ constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 TEST_F(LinkDamaged, NothingIsTakenBeforeTheGreeting) {
   for (std::uint32_t kind = 0; kind < 16; ++kind) {
     Forger forger(server);
-    const Frame frame{.kind = static_cast<Kind>(kind), .bytes = 8, .message = kNoAddress, .rendezvous = kNoAddress};
+    const Frame frame{
+        .kind = static_cast<Kind>(kind), .bytes = 8, .message = kNoAddress, .rendezvous = kNoAddress};
     forger.send(frame, "12345678");
     EXPECT_TRUE(forger.is_closed()) << "kind " << kind;
   }
@@ -131,7 +135,8 @@ TEST_F(LinkDamaged, NothingIsTakenBeforeTheGreeting) {
   EXPECT_TRUE(is_refused([](Frame&, link::Hello& hello) { hello.process = -1; }));
   EXPECT_TRUE(is_refused([](Frame&, link::Hello& hello) { hello.job.id = 0; }));
   EXPECT_TRUE(is_refused([&](Frame&, link::Hello& hello) { hello.job = server.name; }));
-  EXPECT_TRUE(is_refused([](Frame&, link::Hello& hello) { std::memset(hello.version, 'x', sizeof hello.version); }));
+  EXPECT_TRUE(
+      is_refused([](Frame&, link::Hello& hello) { std::memset(hello.version, 'x', sizeof hello.version); }));
   EXPECT_EQ(server.losses, 0);
   expect_that_all_goes_on();
 }
@@ -144,7 +149,8 @@ TEST_F(LinkDamaged, FieldsOutOfTheirRange) {
   };
   for (const std::uint32_t kind : {0U, 14U, 77U, ~0U})
     wrong({.kind = static_cast<Kind>(kind)}, fmt::format("kind {} from", kind));
-  for (const Kind kind : {Kind::kHello, Kind::kWelcome, Kind::kRefused}) wrong({.kind = kind}, "it was said before");
+  for (const Kind kind : {Kind::kHello, Kind::kWelcome, Kind::kRefused})
+    wrong({.kind = kind}, "it was said before");
   for (const Kind kind : {Kind::kEager, Kind::kRts, Kind::kCancel}) {
     wrong({.kind = kind, .source = -1, .message = 7}, "there is no such rank");
     wrong({.kind = kind, .envelope_source = -1, .message = 7}, "there is no such rank");
@@ -203,7 +209,8 @@ TEST_F(LinkDamaged, AnnouncedMessages) {
   wrong({{.kind = Kind::kCts, .bytes = kMost}}, "the message has less");
   wrong({{.kind = Kind::kCancelled}}, "it was not asked to give it back");
   wrong({{.kind = Kind::kFin}, {.kind = Kind::kFin}}, "that message was not announced to it");
-  wrong({{.kind = Kind::kCts, .bytes = 400}, {.kind = Kind::kCts, .bytes = 400}}, "that message was not announced to it");
+  wrong({{.kind = Kind::kCts, .bytes = 400}, {.kind = Kind::kCts, .bytes = 400}},
+        "that message was not announced to it");
 }
 
 TEST_F(LinkDamaged, MoreDataThanWereAskedFor) {
@@ -214,7 +221,8 @@ TEST_F(LinkDamaged, MoreDataThanWereAskedFor) {
     const Frame asked = forger.read();
     ASSERT_EQ(asked.kind, Kind::kCts);
     EXPECT_EQ(asked.bytes, 400);
-    forger.send({.kind = Kind::kData, .bytes = 400 + more, .rendezvous = asked.rendezvous}, std::string(4000, 'x'));
+    forger.send({.kind = Kind::kData, .bytes = 400 + more, .rendezvous = asked.rendezvous},
+                std::string(4000, 'x'));
     expect_wrong(forger, "it is more than is missing");
   }
   expect_that_all_goes_on();
@@ -257,14 +265,21 @@ TEST_F(LinkDamaged, AnythingAtAll) {
       forger.send({.kind = Kind::kHere});
     }
     for (int i = 0; i < 20; ++i) {
-      Frame frame{.kind = static_cast<Kind>(1 + draw(13)), .context = kContext, .bytes = draw(3), .message = 3 + 4 * draw(4),
+      Frame frame{.kind = static_cast<Kind>(1 + draw(13)),
+                  .context = kContext,
+                  .bytes = draw(3),
+                  .message = 3 + 4 * draw(4),
                   .rendezvous = 3 + 4 * draw(4)};
-      const std::uint32_t values[] = {0, 1, 8, 0x7fffffff, 0x80000000, 0xffffffff, static_cast<std::uint32_t>(random())};
+      const std::uint32_t values[] = {
+          0, 1, 8, 0x7fffffff, 0x80000000, 0xffffffff, static_cast<std::uint32_t>(random())};
       for (unsigned changes = draw(3); changes > 0; --changes)
-        std::memcpy(reinterpret_cast<std::byte*>(&frame) + std::size_t{4} * draw(sizeof frame / 4), &values[draw(std::size(values))], 4);
+        std::memcpy(reinterpret_cast<std::byte*>(&frame) + std::size_t{4} * draw(sizeof frame / 4),
+                    &values[draw(std::size(values))], 4);
       forger.send(&frame, draw(8) == 0 ? draw(sizeof frame) : sizeof frame);
       const bool has_body = frame.kind == Kind::kEager && frame.bytes > 0 && frame.bytes < 4096;
-      if (has_body) forger.send(std::string(static_cast<std::size_t>(frame.bytes), 'x').data(), static_cast<std::size_t>(frame.bytes));
+      if (has_body)
+        forger.send(std::string(static_cast<std::size_t>(frame.bytes), 'x').data(),
+                    static_cast<std::size_t>(frame.bytes));
     }
   }
   EXPECT_EQ(server.losses, 0) << "it needs nothing of them";

@@ -301,8 +301,8 @@ void LinkChannel::send(Route route, SendRequest& message) {
   message.released();
 }
 
-/// A message that is announced to this process: it is not any more, and the caller tells its sender. Null: there is
-/// none with this number.
+/// A message that is announced to this process: it is not any more, and the caller tells its sender. Null:
+/// there is none with this number.
 SendRequest* LinkChannel::settle(Peer& peer, std::uint64_t message) {
   SendRequest* settled = nullptr;
   {
@@ -326,7 +326,8 @@ bool LinkChannel::retract(Route route, SendRequest& message) {
     const std::lock_guard lock(peer->mutex);
     frame.message = reinterpret_cast<std::uint64_t>(message.original);
     const auto announced = peer->announced.find(frame.message);
-    if (announced == peer->announced.end() || announced->second.message != &message) return false;  // it has left
+    if (announced == peer->announced.end() || announced->second.message != &message)
+      return false;  // it has left
     const auto found = std::ranges::find_if(
         peer->backlog, [&](const PendingFrame& waiting) { return waiting.announces(message); });
     if (found != peer->backlog.end()) {

@@ -36,15 +36,16 @@ class LinkChannel final : public Channel {
   struct Setup {
     link::JobName job;
     int process = 0;
-    std::uint32_t checks = 0;       ///< what --check asks for
+    std::uint32_t checks = 0;         ///< what --check asks for
     int first_place = 0, places = 0;  ///< numbers for ranks of other jobs, given from the last one down
-    /// In this context, and the collective one beside it, a message's source is the sender's number in its job:
-    /// here the place takes its place.
+    /// In this context, and the collective one beside it, a message's source is the sender's number in its
+    /// job: here the place takes its place.
     std::uint32_t job_context = 0;
-    std::function<int(int rank)> process_of;   ///< of a rank of this job
-    std::function<Sink*(int rank)> find_sink;  ///< null: it is no rank of this process
+    std::function<int(int rank)> process_of;    ///< of a rank of this job
+    std::function<Sink*(int rank)> find_sink;   ///< null: it is no rank of this process
     std::function<void(int place)> take_place;  ///< before a place is used
-    /// A process that has ended without a word, though places of its ranks are held. `why`: what is known of it.
+    /// A process that has ended without a word, though places of its ranks are held. `why`: what is known of
+    /// it.
     std::function<void(int place, const link::PeerName& name, const std::string& why)> lost;
     /// The process of this place has ended, or has left a place that nothing here holds.
     std::function<void(int place)> gone;
@@ -54,10 +55,10 @@ class LinkChannel final : public Channel {
 
   /// Lets processes that know this job's name connect. Once is enough; any thread.
   base::Status listen();
-  /// Connects to the process of a rank, and waits until it has let this one in. MPI_ERR_PORT: it has not, or not
-  /// until `limit`.
-  base::Status connect(const link::PeerName& name,
-                       std::chrono::steady_clock::time_point limit = std::chrono::steady_clock::time_point::max());
+  /// Connects to the process of a rank, and waits until it has let this one in. MPI_ERR_PORT: it has not, or
+  /// not until `limit`.
+  base::Status connect(const link::PeerName& name, std::chrono::steady_clock::time_point limit =
+                                                       std::chrono::steady_clock::time_point::max());
 
   /// The place of a rank of another job, which is held from now on; or the number of one of this job, which
   /// needs none. -1: there is no room, or no such rank.
@@ -73,8 +74,8 @@ class LinkChannel final : public Channel {
   bool is_place(int rank) const;
   /// Whether nothing reaches the process of this place any more.
   bool has_ended(int place) const;
-  /// How many times something waits for other jobs (open ports ...), which is then no deadlock. `change`: 1 or
-  /// -1.
+  /// How many times something waits for other jobs (open ports ...), which is then no deadlock. `change`: 1
+  /// or -1.
   void expect(int change);
   /// Whether something of another job may wake ranks of this process.
   bool is_expecting() const { return expecting_.load(std::memory_order_acquire) > 0; }
@@ -139,7 +140,8 @@ class LinkChannel final : public Channel {
   void note_backlog(link::Peer& peer);
   SendRequest* settle(link::Peer& peer, std::uint64_t message);
   PeerRef find(int number, int& rank) const;
-  static link::Frame frame_of(link::Kind kind, Route route, int destination, const Envelope& envelope, Count bytes);
+  static link::Frame frame_of(link::Kind kind, Route route, int destination, const Envelope& envelope,
+                              Count bytes);
 
   // For link::Connection: what has come.
   bool greet(link::Connection& connection, std::span<const std::byte> bytes);

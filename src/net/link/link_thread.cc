@@ -94,7 +94,8 @@ void LinkChannel::run() {
         (void)!::read(wake_, &number, sizeof number);
       } else if (events[i].data.ptr == &listener_) {
         accept_all();
-      } else if (auto& watched = *static_cast<Watched*>(events[i].data.ptr); !watched.is_ready(events[i].events)) {
+      } else if (auto& watched = *static_cast<Watched*>(events[i].data.ptr);
+                 !watched.is_ready(events[i].events)) {
         later_.push_back(&watched);
       }
     }

@@ -25,7 +25,9 @@ datatype::Layout solid(const void* data, std::size_t bytes) {
 
 /// What is wrong with a frame alone; empty: nothing.
 std::string_view why_wrong(const Frame& frame) {
-  const auto has = [&](std::int64_t least, std::int64_t most) { return frame.bytes >= least && frame.bytes <= most; };
+  const auto has = [&](std::int64_t least, std::int64_t most) {
+    return frame.bytes >= least && frame.bytes <= most;
+  };
   const bool has_ranks = frame.source >= 0 && frame.envelope_source >= 0;
   constexpr std::string_view kRank = "there is no such rank", kLength = "there is no such length",
                              kNumber = "there is no such number of a message", kOften = "it was said before";
@@ -72,8 +74,7 @@ std::string why_refused(const Hello& hello, const JobName& job, std::uint32_t ch
   if (std::string_view(hello.version) != CLUMP_VERSION)
     return fmt::format("the job runs with Clump {}, and the one that connects with {}", CLUMP_VERSION,
                        hello.version);
-  if (hello.checks != checks)
-    return "of the two jobs one runs with mpiexec --check: both have to, or none";
+  if (hello.checks != checks) return "of the two jobs one runs with mpiexec --check: both have to, or none";
   if (hello.process < 0 || hello.job.id == 0 || hello.job.id == job.id)
     return "it does not say which process of which other job it is";
   return {};
@@ -86,7 +87,8 @@ link::Connection::~Connection() { ::close(socket_); }
 /// Always false.
 bool link::Connection::refuse(const Frame& frame, std::string_view why) {
   wrong_ = fmt::format(
-      "{} has sent a wrong frame to {}: one of kind {} from rank {} for rank {}, with {} bytes, message {} and number "
+      "{} has sent a wrong frame to {}: one of kind {} from rank {} for rank {}, with {} bytes, message {} "
+      "and number "
       "{}: {}. Its memory is damaged, or it is another version of Clump",
       describe_process(socket_), channel_.address_, static_cast<std::uint32_t>(frame.kind), frame.source,
       frame.destination, frame.bytes, frame.message, frame.rendezvous, why);
@@ -97,7 +99,8 @@ bool link::Connection::may_begin(const Frame& frame) {
   if (peer == nullptr)  // of what a stranger sends nothing is told
     return frame.kind == Kind::kHello && frame.bytes == static_cast<std::int64_t>(sizeof(Hello));
   if (!has_come && !is_answered_) {
-    const bool is_refusal = frame.kind == Kind::kRefused && frame.bytes >= 0 && frame.bytes <= Incoming::kMost;
+    const bool is_refusal =
+        frame.kind == Kind::kRefused && frame.bytes >= 0 && frame.bytes <= Incoming::kMost;
     return is_refusal || frame.kind == Kind::kWelcome || refuse(frame, "it is no answer to a greeting");
   }
   if (const std::string_view why = why_wrong(frame); !why.empty()) return refuse(frame, why);
@@ -203,7 +206,8 @@ bool LinkChannel::greet(Connection& connection, std::span<const std::byte> bytes
 }
 
 /// Of a frame that is right by itself. Returns what is wrong with it all the same; empty: nothing.
-std::string_view LinkChannel::deliver(const PeerRef& peer, const Frame& frame, std::span<const std::byte> bytes) {
+std::string_view LinkChannel::deliver(const PeerRef& peer, const Frame& frame,
+                                      std::span<const std::byte> bytes) {
   const bool is_of_job = (frame.context & ~1u) == setup_.job_context;
   const int source = is_of_job ? place_of_sender(peer, frame.source) : frame.envelope_source;
   const Envelope envelope(frame.context, source, frame.tag);
@@ -274,7 +278,8 @@ std::string_view LinkChannel::take_back(Peer& peer, const Frame& frame) {
     const auto found = peer.announced.find(frame.message);
     if (found == peer.announced.end()) return "that message was not announced to it";
     if (found->second.is_asked_for) return "it has asked for it";
-    if (frame.kind == Kind::kCancelled && !found->second.is_cancelled) return "it was not asked to give it back";
+    if (frame.kind == Kind::kCancelled && !found->second.is_cancelled)
+      return "it was not asked to give it back";
   }
   SendRequest* const message = settle(peer, frame.message);
   if (message == nullptr) return {};
@@ -309,10 +314,10 @@ void link::LinkRendezvous::pull() {
     peer_->fetching.emplace(number, this);
   }
   channel_.post(*peer_, PendingFrame::copied({.kind = Kind::kCts,
-                                          .bytes = wanted(),
-                                          .message = reinterpret_cast<std::uint64_t>(original),
-                                          .rendezvous = number},
-                                         {}, 0));
+                                              .bytes = wanted(),
+                                              .message = reinterpret_cast<std::uint64_t>(original),
+                                              .rendezvous = number},
+                                             {}, 0));
 }
 
 std::span<std::byte> link::LinkRendezvous::place() const {

@@ -86,14 +86,14 @@ class Peer : public std::enable_shared_from_this<Peer> {
   /// Two if both processes connected at the same time. All is written to the first one. Not empty if kOpen.
   std::vector<Connection*> connections;
   std::deque<PendingFrame> backlog;
-  bool has_backlog = false;  ///< it is counted as one
-  std::size_t held = 0;      ///< memory of the backlog
-  bool is_welcome = false;   ///< it has let this process in, or has come by itself
+  bool has_backlog = false;    ///< it is counted as one
+  std::size_t held = 0;        ///< memory of the backlog
+  bool is_welcome = false;     ///< it has let this process in, or has come by itself
   bool fails_at_once = false;  ///< if no process listens there
-  bool is_anothers = false;  ///< another user listens where it should
-  bool is_here = false;      ///< it has said kHere, and not kBye since
-  bool we_are_here = false;  ///< the same of this process
-  int held_places = 0;       ///< of its ranks
+  bool is_anothers = false;    ///< another user listens where it should
+  bool is_here = false;        ///< it has said kHere, and not kBye since
+  bool we_are_here = false;    ///< the same of this process
+  int held_places = 0;         ///< of its ranks
   std::vector<Asking*> asking;
   std::uint64_t last_number = 0;
   /// Messages that wait for a receive there, or for being written, by their numbers.
@@ -105,8 +105,9 @@ class Peer : public std::enable_shared_from_this<Peer> {
   std::set<int> crowded;
   std::chrono::steady_clock::time_point give_up{};
 
-  /// A number for a message or for what fetches one. The caller has the lock. Numbers are no addresses, and none of
-  /// the ofi channel: a matcher that keeps messages of several channels does not take one for another.
+  /// A number for a message or for what fetches one. The caller has the lock. Numbers are no addresses, and
+  /// none of the ofi channel: a matcher that keeps messages of several channels does not take one for
+  /// another.
   std::uint64_t next_number() { return (last_number += 4) | 3; }
   static bool is_number(std::uint64_t number) { return (number & 3) == 3; }
 

@@ -97,7 +97,8 @@ bool PublicName::is_ready(std::uint32_t) {
       is_paused_ = pauses;
       return !pauses;
     }
-    if (is_of_own_user(asking)) (void)!::send(asking, answer_.data(), answer_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (is_of_own_user(asking))
+      (void)!::send(asking, answer_.data(), answer_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     ::close(asking);
   }
   return true;

@@ -14,7 +14,8 @@ namespace clump::net::link {
 /// What the link's thread watches by epoll.
 class Watched {
  public:
-  /// False: there was no descriptor. Nothing is watched for it until the thread has called again, after a moment.
+  /// False: there was no descriptor. Nothing is watched for it until the thread has called again, after a
+  /// moment.
   virtual bool is_ready(std::uint32_t events) = 0;
 
  protected:
@@ -24,8 +25,8 @@ class Watched {
 /// Opened and closed by any thread; it lives as long as the link's thread, which answers.
 class PublicName final : public Watched {
  public:
-  /// Lets the thread that waits at `events` (epoll) answer. False with errno: EADDRINUSE if another process has
-  /// published the name.
+  /// Lets the thread that waits at `events` (epoll) answer. False with errno: EADDRINUSE if another process
+  /// has published the name.
   bool open(std::string_view name, std::string_view value, int events);
   void close();
   /// Whether it is open, for this name.

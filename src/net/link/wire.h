@@ -7,16 +7,18 @@
 //   rendezvous      kRts; the receiver, once there is a receive: kCts, or kFin if it wants no bytes; the
 //                   sender: kData frames in order, until all that is wanted has been sent
 //   cancel          kCancel; the receiver, if there is no receive yet: kCancelled; otherwise nothing
-//   flow            kCrowded: too much waits at a rank, so the sender announces its messages from now on; or no more.
+//   flow            kCrowded: too much waits at a rank, so the sender announces its messages from now on; or
+//   no more.
 //                   Both are said when a message of that sender comes
-//   belonging       kHere: this process holds places of yours, so its end is a failure, unless it has said kBye.
-//                   kHere comes before the first frame that needs such a place, kBye after the last one is given
-//                   back. The connection stays
+//   belonging       kHere: this process holds places of yours, so its end is a failure, unless it has said
+//   kBye.
+//                   kHere comes before the first frame that needs such a place, kBye after the last one is
+//                   given back. The connection stays
 //
-// A message is named by the number that its sender has given it, and what fetches it by a number of the receiver's:
-// no process follows an address that another one has sent. A frame is looked at before it is used (peer.cc): a
-// connection over which a wrong one comes is closed. Before kHello nothing else is taken, and before the answer to it
-// nothing but the answer.
+// A message is named by the number that its sender has given it, and what fetches it by a number of the
+// receiver's: no process follows an address that another one has sent. A frame is looked at before it is used
+// (peer.cc): a connection over which a wrong one comes is closed. Before kHello nothing else is taken, and
+// before the answer to it nothing but the answer.
 #pragma once
 
 #include <cstdint>
@@ -48,10 +50,10 @@ struct Frame {
   std::uint32_t context = 0;     ///< this and the next two: the envelope
   std::int32_t envelope_source = 0;
   std::int32_t tag = 0;
-  std::int64_t bytes = 0;         ///< of the message; of kData, kHello, kRefused: behind this frame; of kCts: wanted;
-                                  ///< of kCrowded: 1, or 0 if not any more
-  std::uint64_t message = 0;      ///< the number of the message, at its sender
-  std::uint64_t rendezvous = 0;   ///< the number of what fetches it, at its receiver
+  std::int64_t bytes = 0;  ///< of the message; of kData, kHello, kRefused: behind this frame; of kCts:
+                           ///< wanted; of kCrowded: 1, or 0 if not any more
+  std::uint64_t message = 0;     ///< the number of the message, at its sender
+  std::uint64_t rendezvous = 0;  ///< the number of what fetches it, at its receiver
 };
 static_assert(sizeof(Frame) == 48);
 
@@ -62,7 +64,7 @@ struct Hello {
   std::uint64_t token = 0;  ///< of the job that is asked
   JobName job;              ///< the caller's
   std::int32_t process = 0;
-  std::uint32_t checks = 0;   ///< what --check asks for: it changes what messages carry
+  std::uint32_t checks = 0;  ///< what --check asks for: it changes what messages carry
   char version[32] = {};
 };
 

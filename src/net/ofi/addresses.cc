@@ -8,8 +8,8 @@ namespace clump::net::ofi {
 
 namespace {
 
-// An address is made of parts: the provider, the token, whether greetings are expected, the endpoints. Each part is its length, in two bytes,
-// and so many bytes.
+// An address is made of parts: the provider, the token, whether greetings are expected, the endpoints. Each
+// part is its length, in two bytes, and so many bytes.
 void append(std::vector<std::byte>& to, std::span<const std::byte> part) {
   const auto length = static_cast<std::uint16_t>(part.size());
   const auto* const bytes = reinterpret_cast<const std::byte*>(&length);

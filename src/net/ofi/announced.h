@@ -1,5 +1,5 @@
-// The messages that an endpoint context has announced (RTS), by numbers. Other processes name a message of this
-// process by its number only, so that nothing that they send is followed as an address.
+// The messages that an endpoint context has announced (RTS), by numbers. Other processes name a message of
+// this process by its number only, so that nothing that they send is followed as an address.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ struct Announced {
 /// Not thread-safe: the endpoint context's lock is held.
 class AnnouncedMessages {
  public:
-  /// Whether a number may be one of another process's table. Numbers are no addresses, and no numbers of the link
-  /// channel: a matcher that keeps messages of several channels does not take one for another.
+  /// Whether a number may be one of another process's table. Numbers are no addresses, and no numbers of the
+  /// link channel: a matcher that keeps messages of several channels does not take one for another.
   static bool is_number(std::uint64_t number) { return (number & 3) == 1; }
 
   /// The message's number.
@@ -47,7 +47,8 @@ class AnnouncedMessages {
     const std::uint64_t index = (number & 0xffffffff) >> 2;
     if (!is_number(number) || index >= all_.size()) return nullptr;
     Announced& one = all_[index];
-    return one.message != nullptr && one.generation == number >> 32 && one.process == process ? &one : nullptr;
+    return one.message != nullptr && one.generation == number >> 32 && one.process == process ? &one
+                                                                                              : nullptr;
   }
   /// The number of a message that its sender still has; 0: it is not announced, or not any more.
   std::uint64_t number_of(const SendRequest& message, int process) {

@@ -27,7 +27,9 @@ class Forger {
     EXPECT_TRUE(Endpoint::open(*library, *found_.front(), endpoint_).ok());
     Bytes name;
     EXPECT_TRUE(endpoint_->name(name).ok());
-    address_ = PublishedAddress{.provider = found_.front()->fabric_attr->prov_name, .token = 7, .endpoints = {name}}.packed();
+    address_ =
+        PublishedAddress{.provider = found_.front()->fabric_attr->prov_name, .token = 7, .endpoints = {name}}
+            .packed();
   }
   void connect_to(const Bytes& address) {
     PublishedAddress to;
@@ -130,18 +132,22 @@ class OfiDamaged : public Ofi {
     const std::lock_guard lock(mutex_);
     return lost_.size();
   }
-  /// Process 1 gives up process_ for these frames, and says why. The next ones come in the name of another process.
+  /// Process 1 gives up process_ for these frames, and says why. The next ones come in the name of another
+  /// process.
   void expect_wrong(const std::vector<Bytes>& frames, const std::string& why) {
     for (const Bytes& one : frames) send(one);
     ASSERT_TRUE(drain_until([&] { return forger_.look(), losses() == 1; })) << why;
     const std::lock_guard lock(mutex_);
-    EXPECT_TRUE(lost_.front().starts_with(fmt::format("{}: a wrong frame has come from 127.0.0.1 port ", process_)))
+    EXPECT_TRUE(
+        lost_.front().starts_with(fmt::format("{}: a wrong frame has come from 127.0.0.1 port ", process_)))
         << lost_.front();
     EXPECT_NE(lost_.front().find(why), std::string::npos) << lost_.front() << "\nand not: " << why;
     lost_.clear();
     ++process_;
   }
-  void expect_wrong(const Bytes& bytes, const std::string& why) { expect_wrong(std::vector<Bytes>(1, bytes), why); }
+  void expect_wrong(const Bytes& bytes, const std::string& why) {
+    expect_wrong(std::vector<Bytes>(1, bytes), why);
+  }
   /// Announces a message to process_; its number.
   std::uint64_t announce(Message& message) {
     channel(1).send({1, process_}, message);
@@ -188,7 +194,8 @@ TEST_F(OfiDamaged, MessagesAndOffers) {
   };
   for (const int rank : {-1, 0, 2, 1 << 30}) {
     expect_wrong(message({4, 0, 9, rank}, 4, 4), fmt::format("for rank {}, which", rank));
-    expect_wrong(frame(kRts, wire::RtsBody{{4, 0, 9, rank}, 5, 8, 1}), fmt::format("for rank {}, which", rank));
+    expect_wrong(frame(kRts, wire::RtsBody{{4, 0, 9, rank}, 5, 8, 1}),
+                 fmt::format("for rank {}, which", rank));
   }
   expect_wrong(message({4, -1, 9, 1}, 4, 4), "a message of rank -1");
   expect_wrong(frame(kRts, wire::RtsBody{{4, -1, 9, 1}, 5, 8, 1}), "the offer of a message of rank -1");
@@ -199,7 +206,8 @@ TEST_F(OfiDamaged, MessagesAndOffers) {
   expect_wrong(message(kToOne, 0, 23), "23 bytes where a message was to begin");
   EXPECT_EQ(sink(1).size(), 1U) << "the message before was right";
   expect_wrong(frame(kRts, wire::RtsBody{kToOne, 5, -1, 1}), "the offer of message 5 with -1 bytes");
-  expect_wrong(frame(kRts, wire::RtsBody{kToOne, 0x7f0000001000, 8, 1}), "the offer of message 139637976731648 with");
+  expect_wrong(frame(kRts, wire::RtsBody{kToOne, 0x7f0000001000, 8, 1}),
+               "the offer of message 139637976731648 with");
   expect_that_all_goes_on();
 }
 
@@ -269,7 +277,8 @@ TEST_F(OfiDamaged, StrangersAreNotHeard) {
   head.process = 2 + kNamed;
   send(frame(head, wire::NoBody{}));
   ++sent;
-  EXPECT_TRUE(drain_until([&] { return forger_.look(), channel(1).refused() == sent; })) << channel(1).refused();
+  EXPECT_TRUE(drain_until([&] { return forger_.look(), channel(1).refused() == sent; }))
+      << channel(1).refused();
   EXPECT_EQ(losses(), 0U);
   EXPECT_EQ(sink(1).size(), 0U);
   expect_that_all_goes_on();
@@ -289,7 +298,8 @@ class OfiDrawn : public OfiDamaged {
       case kMessage:
         return resized(frame(head, wire::MessageBody{kToOne, 4}), 4);
       case kRts:
-        return frame(head, wire::RtsBody{kToOne, std::uint64_t{draw(8)} << 2 | 1, Count{1} << draw(40), draw(2)});
+        return frame(head,
+                     wire::RtsBody{kToOne, std::uint64_t{draw(8)} << 2 | 1, Count{1} << draw(40), draw(2)});
       case kCts:
         return frame(head, wire::CtsBody{number, 0, 100, 100 + draw(2), draw(100)});
       case kFin:

@@ -196,7 +196,8 @@ void EndpointContext::deliver(Peer& peer, int process, std::span<const std::byte
   std::memcpy(&header, message.data(), sizeof header);
   peer.credit += header.credit;
   if (peer.credit > window_) [[unlikely]]
-    return wrong(peer, process, fmt::format("one that gives back {} bytes of credit too many", peer.credit - window_),
+    return wrong(peer, process,
+                 fmt::format("one that gives back {} bytes of credit too many", peer.credit - window_),
                  later);
   wire::RtsBody offer;
   wire::CtsBody ask;
@@ -225,7 +226,8 @@ void EndpointContext::deliver(Peer& peer, int process, std::span<const std::byte
       break;
   }
   wrong(peer, process,
-        fmt::format("one of kind {} with {} bytes", static_cast<std::uint32_t>(header.kind), message.size()), later);
+        fmt::format("one of kind {} with {} bytes", static_cast<std::uint32_t>(header.kind), message.size()),
+        later);
 }
 
 /// Gives up a process that has sent a frame which no process of this version of Clump sends.
@@ -235,9 +237,10 @@ void EndpointContext::deliver(Peer& peer, int process, std::span<const std::byte
   const bool is_known = book_.find(process, index_, entry).ok();
   const InternetAddress address = is_known ? InternetAddress(entry.name) : InternetAddress();
   lose(peer, process,
-       fmt::format("a wrong frame has come from {}: {}. Its memory is damaged, another version of Clump runs there, "
-                   "or another program has sent the frame in its name",
-                   address.valid() ? address.text() : "its address", what),
+       fmt::format(
+           "a wrong frame has come from {}: {}. Its memory is damaged, another version of Clump runs there, "
+           "or another program has sent the frame in its name",
+           address.valid() ? address.text() : "its address", what),
        later);
 }
 
@@ -251,7 +254,8 @@ void EndpointContext::deliver_messages(Peer& peer, int process, std::span<const 
     rest = rest.subspan(sizeof body);
     const auto bytes = static_cast<std::size_t>(body.bytes);
     if (bytes > rest.size())
-      return wrong(peer, process, fmt::format("a message of {} bytes in {} bytes", body.bytes, rest.size()), later);
+      return wrong(peer, process, fmt::format("a message of {} bytes in {} bytes", body.bytes, rest.size()),
+                   later);
     if (!deliver_message(peer, process, body.address, rest.first(bytes), later))
       return wrong(peer, process, text_of("a message", body.address), later);
     rest = rest.subspan(bytes);
@@ -291,14 +295,15 @@ void EndpointContext::deliver_cts(Peer& peer, int process, const wire::CtsBody& 
   Announced* const one = announced_.find(ask.message, process);
   const auto is_next = [&] {
     const Count wanted = one->is_asked_for() ? one->wanted : ask.wanted;
-    return ask.wanted == wanted && wanted <= one->message->bytes && ask.offset == one->asked && ask.bytes > 0 &&
-           ask.bytes <= wanted - ask.offset;
+    return ask.wanted == wanted && wanted <= one->message->bytes && ask.offset == one->asked &&
+           ask.bytes > 0 && ask.bytes <= wanted - ask.offset;
   };
   if (one == nullptr || !is_next())
-    return wrong(peer, process,
-                 fmt::format("one that asks for {} bytes at {}, of {}, of message {}{}", ask.bytes, ask.offset,
-                             ask.wanted, ask.message, one == nullptr ? ", which it was not offered" : ""),
-                 later);
+    return wrong(
+        peer, process,
+        fmt::format("one that asks for {} bytes at {}, of {}, of message {}{}", ask.bytes, ask.offset,
+                    ask.wanted, ask.message, one == nullptr ? ", which it was not offered" : ""),
+        later);
   one->wanted = ask.wanted;
   one->asked += ask.bytes;
   begin({.kind = PendingSend::Kind::kPiece, .process = process, .piece = ask}, later);
@@ -309,12 +314,13 @@ void EndpointContext::deliver_end(Peer& peer, int process, const wire::FinBody& 
                                   Later& later) {
   Announced* const one = announced_.find(end.message, process);
   if (one == nullptr || one->is_asked_for() || (is_cancelled && !one->is_cancelled))
-    return wrong(peer, process,
-                 fmt::format("one that {} message {}, which {}", is_cancelled ? "gives back" : "ends", end.message,
-                             one == nullptr ? "it was not offered"
-                             : one->is_asked_for() ? "it is being sent"
-                                                   : "it was not asked to give back"),
-                 later);
+    return wrong(
+        peer, process,
+        fmt::format("one that {} message {}, which {}", is_cancelled ? "gives back" : "ends", end.message,
+                    one == nullptr        ? "it was not offered"
+                    : one->is_asked_for() ? "it is being sent"
+                                          : "it was not asked to give back"),
+        later);
   (is_cancelled ? later.withdrawn : later.released).push(announced_.remove(*one));
 }
 

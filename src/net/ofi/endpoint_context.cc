@@ -78,9 +78,10 @@ base::Status EndpointContext::insert(const AddressBook::Entry& entry, fi_addr_t&
   if (entry.expects_greetings) {
     // What makes one possible makes the other possible.
     if (!expects_greetings_)
-      return base::fail(MPI_ERR_OTHER,
-                        "its connections begin with a greeting, which this process cannot send: another library or "
-                        "the program has its own send() or accept() in front of Clump's here, and not there");
+      return base::fail(
+          MPI_ERR_OTHER,
+          "its connections begin with a greeting, which this process cannot send: another library or "
+          "the program has its own send() or accept() in front of Clump's here, and not there");
     setup_.give_greetings(entry.name, entry.token);
   }
   return endpoint_->insert(entry.name, address);

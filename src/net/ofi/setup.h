@@ -33,8 +33,8 @@ struct Setup {
   /// With providers over sockets: how long to try to reach a process, and how long to wait for
   /// acknowledgements of what was sent to it. Other providers report errors by themselves.
   std::chrono::seconds connect_timeout{8};
-  /// With libfabric's tcp: has connections that `listener` accepts begin with a greeting, which has the token, or be
-  /// closed. False: it cannot. Empty: nothing does.
+  /// With libfabric's tcp: has connections that `listener` accepts begin with a greeting, which has the
+  /// token, or be closed. False: it cannot. Empty: nothing does.
   std::function<bool(int listener, std::uint64_t token)> expect_greetings;
   /// The other side of it: connections to this address, which another process has published, begin so.
   std::function<void(std::span<const std::byte> address, std::uint64_t token)> give_greetings;

@@ -9,9 +9,9 @@
 //   cancel          sender: kCancel; receiver, if there is no receive yet: kCancelled; otherwise nothing,
 //                   and the message goes on as it would have
 //
-// A message is named by the number that its sender has given it (announced.h): no process follows an address that
-// another one has sent. A field is looked at before it is used: endpoint_arrivals.cc says what is wrong with a
-// frame, and gives up the process that has sent it. A frame without the receiver's token is dropped.
+// A message is named by the number that its sender has given it (announced.h): no process follows an address
+// that another one has sent. A field is looked at before it is used: endpoint_arrivals.cc says what is wrong
+// with a frame, and gives up the process that has sent it. A frame without the receiver's token is dropped.
 #pragma once
 
 #include <cstdint>

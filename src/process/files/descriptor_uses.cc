@@ -87,7 +87,8 @@ CLUMP_HOST_API ssize_t pwrite(int descriptor, const void* bytes, size_t count, o
 }
 CLUMP_HOST_API ssize_t send(int descriptor, const void* bytes, size_t count, int flags) {
   static constinit Hidden<ssize_t(int, const void*, size_t, int)> real{"send"};
-  if (ssize_t sent = 0; count <= 64 && is_sent_with_greeting(descriptor, bytes, count, flags, sent)) [[unlikely]]
+  if (ssize_t sent = 0; count <= 64 && is_sent_with_greeting(descriptor, bytes, count, flags, sent))
+      [[unlikely]]
     return sent;
   return real(number_to_write(descriptor), bytes, count, flags);
 }

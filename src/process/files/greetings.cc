@@ -37,16 +37,18 @@ struct Given {
   const Given* next;
 };
 
-// Lists, the newest first, for as long as the process lives: it has few ports, and a process to which it connects is
-// added once. They have no lock, because send() may be called in a signal handler and in a child of fork().
-// release: pairs with the acquire of those who look for an entry.
+// Lists, the newest first, for as long as the process lives: it has few ports, and a process to which it
+// connects is added once. They have no lock, because send() may be called in a signal handler and in a child
+// of fork(). release: pairs with the acquire of those who look for an entry.
 std::atomic<const Expected*> expected{nullptr};
 std::atomic<const Given*> given{nullptr};
 
 template <typename Entry>
 void add(std::atomic<const Entry*>& list, Entry* entry) {
   entry->next = list.load(std::memory_order_relaxed);
-  while (!list.compare_exchange_weak(entry->next, entry, std::memory_order_release, std::memory_order_relaxed)) continue;
+  while (
+      !list.compare_exchange_weak(entry->next, entry, std::memory_order_release, std::memory_order_relaxed))
+    continue;
   in_use.store(true, std::memory_order_relaxed);
 }
 
@@ -93,8 +95,10 @@ void give_at(const sockaddr* address, socklen_t bytes, std::uint64_t token) {
 }
 
 bool are_possible() {
-  const auto call_send = reinterpret_cast<ssize_t (*)(int, const void*, std::size_t, int)>(::dlsym(RTLD_DEFAULT, "send"));
-  const auto call_accept = reinterpret_cast<int (*)(int, sockaddr*, socklen_t*)>(::dlsym(RTLD_DEFAULT, "accept"));
+  const auto call_send =
+      reinterpret_cast<ssize_t (*)(int, const void*, std::size_t, int)>(::dlsym(RTLD_DEFAULT, "send"));
+  const auto call_accept =
+      reinterpret_cast<int (*)(int, sockaddr*, socklen_t*)>(::dlsym(RTLD_DEFAULT, "accept"));
   if (call_send == nullptr || call_accept == nullptr) return false;
   const int before = tried;
   (void)call_send(-1, nullptr, 0, 0);
@@ -102,10 +106,12 @@ bool are_possible() {
   return tried == before + 2;
 }
 
-// The kernel keeps connections to itself until something has come over them (net/ofi/strangers.h), and a process of
-// the job sends greeting and request in one piece. If the greeting is not there, the process tries again.
+// The kernel keeps connections to itself until something has come over them (net/ofi/strangers.h), and a
+// process of the job sends greeting and request in one piece. If the greeting is not there, the process tries
+// again.
 int let_in(int listener, int made) {
-  const Expected* const wanted = find(expected, [&](const Expected& one) { return one.listener == listener; });
+  const Expected* const wanted =
+      find(expected, [&](const Expected& one) { return one.listener == listener; });
   if (wanted == nullptr || !is_same(wanted->address, address_of(listener))) return made;
   Greeting greeting{.mark = 0};
   const auto came = syscall(SYS_recvfrom, made, &greeting, sizeof greeting, MSG_DONTWAIT, nullptr, nullptr);
@@ -121,7 +127,8 @@ bool send_with_greeting(int descriptor, const void* bytes, std::size_t count, in
   const int error = errno;
   const bool is_connected = ::getpeername(descriptor, reinterpret_cast<sockaddr*>(&other), &length) == 0;
   errno = error;
-  const Given* const to = is_connected ? find(given, [&](const Given& one) { return is_same(one.address, other); }) : nullptr;
+  const Given* const to =
+      is_connected ? find(given, [&](const Given& one) { return is_same(one.address, other); }) : nullptr;
   if (to == nullptr) return false;
   Greeting greeting = to->greeting;
   iovec parts[] = {{&greeting, sizeof greeting}, {const_cast<void*>(bytes), count}};

@@ -70,7 +70,8 @@ TEST_F(Greetings, LetIn) {
   EXPECT_EQ(sent, 40);
   ASSERT_GE(accept(56), 0);
   std::string came(40, 'x');
-  EXPECT_EQ(::recv(accepted_, came.data(), came.size(), MSG_DONTWAIT), 40) << "and the provider sees the request only";
+  EXPECT_EQ(::recv(accepted_, came.data(), came.size(), MSG_DONTWAIT), 40)
+      << "and the provider sees the request only";
   EXPECT_EQ(came, bytes);
 }
 
@@ -99,7 +100,8 @@ TEST_F(Greetings, OtherConnectionsAreLeftAlone) {
   EXPECT_FALSE(send_with_greeting(client_, bytes.data(), bytes.size(), 0, sent));
   EXPECT_FALSE(send_with_greeting(-1, bytes.data(), bytes.size(), 0, sent));
   ASSERT_EQ(::send(client_, "x", 1, 0), 1);
-  EXPECT_GE(accept(1), 0) << "nothing expects a greeting there, though an earlier socket may have had the number";
+  EXPECT_GE(accept(1), 0)
+      << "nothing expects a greeting there, though an earlier socket may have had the number";
 }
 
 TEST(Requests, AreKnownByTheirForm) {

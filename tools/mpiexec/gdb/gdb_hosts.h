@@ -44,8 +44,8 @@ class GdbHosts {
   int code_ = 0;
 };
 
-/// A proxy's side: tells at the other end of `line` that these processes, all of this host, wait, and starts gdbserver for
-/// them.
+/// A proxy's side: tells at the other end of `line` that these processes, all of this host, wait, and starts
+/// gdbserver for them.
 base::Status serve_gdb(Gdb& server, Connection line, const std::vector<pid_t>& processes);
 
 }  // namespace clump::mpiexec

@@ -182,9 +182,9 @@ class Run {
   bool has_dumped_ = false;  ///< when end_at_ was over last, a core file was being written
   bool has_core_ = false;    ///< the system has written a core file of the process that has failed
   bool is_stuck_ = false;
-  bool is_output_lost_ = false;  ///< some of it, and that has been said
+  bool is_output_lost_ = false;    ///< some of it, and that has been said
   bool has_told_failure_ = false;  ///< to mpiexec; only a proxy's
-  bool has_timed_out_ = false;   ///< --timeout has ended the job
+  bool has_timed_out_ = false;     ///< --timeout has ended the job
   EndRequests requests_;
   int exit_code_ = 0;
 };

@@ -60,7 +60,8 @@ void OutputBuffer::find_way() {
 long OutputBuffer::write_some(std::string_view bytes) {
   if (way_ == Way::kUnknown) find_way();
   if (way_ == Way::kSocket)  // in pieces that sockets of packets take, too
-    return ::send(descriptor_, bytes.data(), std::min(bytes.size(), kMostOfPacket), MSG_DONTWAIT | MSG_NOSIGNAL);
+    return ::send(descriptor_, bytes.data(), std::min(bytes.size(), kMostOfPacket),
+                  MSG_DONTWAIT | MSG_NOSIGNAL);
   if (way_ == Way::kOwn) return ::write(own_, bytes.data(), bytes.size());
   if (way_ == Way::kAtOnce) return ::write(descriptor_, bytes.data(), bytes.size());
   tools::PollSet mine;
@@ -80,7 +81,8 @@ std::string_view OutputBuffer::write_now(std::string_view bytes) {
     } else if (errno != EINTR) {
       if (error_ == 0) error_ = errno;
       // A reader that has gone says more than a full disk: it ends the job.
-      if (!first_failure || (errno == EPIPE && first_failure->error != EPIPE)) first_failure = {descriptor_, errno};
+      if (!first_failure || (errno == EPIPE && first_failure->error != EPIPE))
+        first_failure = {descriptor_, errno};
       return {};
     }
   }
