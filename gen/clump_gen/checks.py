@@ -210,7 +210,8 @@ class Writer:
     def _in_place(self, m: Message) -> Optional[Parameter]:
         buffer = next((b for b in m.buffers if b.name == self._in_place_name), None)
         if buffer:
-            allowed = f"!{local(self.communicator)}->is_inter()" + (" && roles.at_root" if self.root else "")
+            is_intra = self.entry.about("intra", self.communicator.name)  # which was checked
+            allowed = "true" if is_intra else f"!{local(self.communicator)}->is_inter()" + (" && roles.at_root" if self.root else "")
             self._say(f"bool {buffer.name}_in_place = false;")
             contributes = "if (roles.contributes) " if self.root else ""  # else the buffer may be anything
             self._say(contributes + _try(f"in_place({_named(buffer)}, {allowed}, {buffer.name}_in_place)"))

@@ -162,6 +162,8 @@ def rows_of(form, found: list) -> tuple:
     for c in found:
         if c.argument not in parameters or "rank != 0" in c.condition:  # means nothing at rank 0, which would wait for the others
             continue
+        if c.check == "in_place" and ", true, " in c.rest:  # allowed in all communicators that the call takes
+            continue
         is_array = parameters[c.argument].is_array
         for bad in bad_values(c, in_place):
             for name, what in wrong_of(c, bad, len(rows) + 1, is_array):
