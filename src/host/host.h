@@ -43,10 +43,12 @@ CLUMP_HOST_API int record_descriptor();
 CLUMP_HOST_API std::string announce(std::span<const std::byte> address);
 /// The address that another process has announced; waits until it has.
 CLUMP_HOST_API std::string find_address(int process, std::vector<std::byte>& address);
+/// Binds the calls of libfabric, which has an address `inside`, to the C library's and Clump's functions
+/// (image/own_calls.h).
+CLUMP_HOST_API void keep_calls_of_network(const void* inside);
 /// Has connections that libfabric accepts at its port `listener` begin with a greeting, which has the token,
-/// or be closed (process/files/greetings.h). False, and nothing has happened: it is not possible in this
-/// process.
-CLUMP_HOST_API bool expect_greetings(int listener, std::uint64_t token);
+/// or be closed (process/files/greetings.h).
+CLUMP_HOST_API void expect_greetings(int listener, std::uint64_t token);
 /// Has libfabric greet the process that has published this address, a sockaddr, and this token.
 CLUMP_HOST_API void give_greetings(std::span<const std::byte> address, std::uint64_t token);
 /// All processes of the job are done with MPI.

@@ -84,6 +84,13 @@ const void* definition_past_ranks(const void* ours, std::uintptr_t bound, const 
   return is_of_a_rank(bound, name, host) ? definition_from(name, host) : nullptr;
 }
 
+const void* definition_for_network(const void* ours, std::uintptr_t bound, const char* name) {
+  if (!is_one_of(name, {"send", "accept"})) return definition_past_ranks(ours, bound, name);
+  const Dynamic host(*static_cast<const link_map*>(ours));
+  const ElfW(Sym)* const symbol = host.find(name);
+  return symbol != nullptr ? address_of(host, *symbol) : nullptr;
+}
+
 }  // namespace
 
 void bind_anew(const link_map& library, ChooseDefinition choose, const void* context) {
@@ -123,6 +130,12 @@ void keep_own_calls(char** environment) {
     if (map == ours || std::strncmp(name_of(*map), "libmpi_abi.so", 13) == 0)
       bind_anew(*map, definition_past_ranks, ours);
   }
+}
+
+void keep_calls_of_network(const void* inside) {
+  static constexpr char kHere = 0;
+  const link_map* const library = loaded_at(inside);
+  if (library != nullptr) bind_anew(*library, definition_for_network, loaded_at(&kHere));
 }
 
 }  // namespace clump::image

@@ -22,4 +22,10 @@ void bind_anew(const link_map& library, ChooseDefinition choose, const void* con
 /// and before there are other threads; allocates nothing.
 void keep_own_calls(char** environment);
 
+/// The same for a library that Clump has loaded for itself and that has an address `inside`: libfabric, which
+/// would take a function of the program for the C library's (send). Its send() and accept() become those of
+/// libclump_host.so also where that comes behind the C library (process/files/greetings.h). Before the
+/// library is used.
+void keep_calls_of_network(const void* inside);
+
 }  // namespace clump::image

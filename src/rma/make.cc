@@ -142,7 +142,6 @@ Status Maker::check_arguments() const {
 }
 
 Status Maker::tell_facts() {
-  if (comm_.is_inter()) return check_arguments();
   const Status mine = check_arguments();
   const net::RemoteProcess self = net::this_process();
   const Facts facts{

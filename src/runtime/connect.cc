@@ -169,6 +169,7 @@ std::unique_ptr<net::OfiChannel> make_ofi_channel(const pmi::Job& job, std::vect
                                .interface_address = job.network.interface,
                                .find = find_address,
                                .lost = lost_process,
+                               .keep_calls = host::keep_calls_of_network,
                                .expect_greetings = host::expect_greetings,
                                .give_greetings = host::give_greetings};
   for (int rank = 0; rank < job.ranks(); ++rank) setup.processes.push_back(job.process_of(rank));

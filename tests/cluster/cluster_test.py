@@ -239,6 +239,12 @@ class Cluster(cluster.Case):
         self.assertEqual([rank["sent"][0][1] for rank in profile["ranks"]], [1] * 5, job)
         self.assertEqual(profile["ranks"][4]["unfinished"]["call"], "MPI_Recv")
 
+    def test_libfabric_calls_no_function_of_the_program(self):
+        for ranks in ("fibers", "processes"):
+            with self.subTest(ranks=ranks):
+                job = self.run_job("--host", "h0:2,h1:1", "-n", 3, "--ranks", ranks, tool.BIN / "cluster_own_functions")
+                self.assertEqual((job.returncode, job.stdout, job.stderr), (0, "", ""), job)
+
     def test_prterun_of_open_mpi_starts_ranks(self):
         path = os.environ.get("CLUMP_PRTERUN", "")
         if not os.access(path, os.X_OK):

@@ -2,6 +2,7 @@
 started them, and what breaks is told with the host's name."""
 
 import os
+import pathlib
 import re
 import signal
 import subprocess
@@ -14,6 +15,10 @@ setUpModule = cluster.skip_without_hosts
 
 CHAIN = {**os.environ, "CLUMP_TREE_WIDTH": "1"}
 ALL = ("--host", "h0:1,h1:1,h2:1,h3:1", "-n", 4)
+
+
+def parent_of(pid: int) -> int:
+    return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 def proxy(host: str) -> list:
@@ -59,6 +64,18 @@ class Tree(cluster.Case):
                 self.assertEqual(tuple(re.findall(r"(?m)^mpiexec: lost (h\d): ", errors)), lost, errors)
                 self.assertRegex(errors, rf"lost {host}: its proxy, or the connection to it, is gone")
                 self.assert_nothing_left()
+
+    def test_what_ends_the_ranks_of_a_host_is_killed(self):
+        """On a host that has started a proxy, which is below another supervisor of the same process."""
+        job = self.start(*ALL, env=CHAIN)
+        of_ranks = [pid for pid in processes("h1") for rank in processes("h1")
+                    if program_of(rank) == "launcher_busy" and parent_of(rank) == pid]
+        self.assertEqual(len(of_ranks), 1)
+        send(of_ranks, signal.SIGKILL)
+        _, errors = tool.end_of(job, limit=LIMIT)
+        self.assertNotEqual(job.returncode, 0, errors)
+        self.assertIn("h1", errors)
+        self.assert_nothing_left()
 
     def test_mpiexec_is_killed(self):
         job = self.start(*ALL, env=CHAIN)

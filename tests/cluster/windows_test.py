@@ -54,6 +54,19 @@ class Windows(cluster.Case):
         self.assert_nothing_left()
         return job.stderr.read()
 
+    def test_a_slow_reader_gets_all(self):
+        """Also when the proxies have ended, and mpiexec holds the rest of what they have sent."""
+        for hosts in "h1:1", "h0:1,h1:1", "h1:1,h2:1":
+            for width in "1", "32":
+                with self.subTest(hosts=hosts, width=width):
+                    ranks = hosts.count(":")
+                    job = self.begin("--host", hosts, "-n", ranks, "sh", "-c", "yes | head -c 1250000",
+                                     env={**os.environ, "CLUMP_TREE_WIDTH": width})
+                    time.sleep(0.5)
+                    self.assertIsNone(job.poll())
+                    output, errors = job.communicate(timeout=LIMIT)
+                    self.assertEqual((job.returncode, len(output), errors), (0, ranks * 1250000, b""))
+
     def test_input_that_no_rank_reads(self):
         feeder = subprocess.Popen(["head", "-c", "1000000000", "/dev/zero"], stdout=subprocess.PIPE)
         self.addCleanup(feeder.wait)

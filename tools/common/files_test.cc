@@ -71,6 +71,18 @@ TEST_F(Files, AppearAsAWhole) {
       << "as it was";
 }
 
+TEST_F(Files, AreWrittenInPlaceInAFolderThatIsNotWritable) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may write to all folders";
+  EXPECT_EQ(write(path("own"), "before"), "");
+  std::filesystem::permissions(path(""), std::filesystem::perms{0500});
+  std::string why;
+  EXPECT_TRUE(may_write(path("own"), why)) << why;
+  EXPECT_EQ(write(path("own"), "after"), "");
+  EXPECT_FALSE(may_write(path("other"), why));
+  std::filesystem::permissions(path(""), std::filesystem::perms{0700});
+  EXPECT_EQ(get("own"), "after");
+}
+
 TEST_F(Files, FollowOwnLinks) {
   ASSERT_EQ(::symlink("target", path("link").c_str()), 0);
   EXPECT_EQ(write(path("link"), "text"), "");

@@ -66,6 +66,15 @@ bool is_kept(const std::string& path, const struct stat& info) {
   return user != 0 && info.st_uid != user && ::stat(folder_of(path).c_str(), &folder) == 0 &&
          (folder.st_mode & S_ISVTX) != 0 && folder.st_uid != user;
 }
+/// Whether a new file cannot take the place of the user's own: its folder is not his, or it is a mount (a
+/// container's). It has no other name, so what is written to it is seen where he has named it.
+bool is_written_in_place(const std::string& path, const struct stat& info) {
+  if (!S_ISREG(info.st_mode) || info.st_uid != ::geteuid() || info.st_nlink != 1) return false;
+  if (::access(folder_of(path).c_str(), W_OK) != 0) return true;
+  struct statx more {};
+  return ::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &more) == 0 &&
+         (more.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+}
 std::string words_for_owner(const struct stat& info) {
   return fmt::format("another user (uid {}) has put something of that name there", info.st_uid);
 }
@@ -98,7 +107,7 @@ bool NewFile::open(const std::string& path) {
     why_ = words_for_owner(info);
     return false;
   }
-  if (!is_of_open_file && (!is_there || !is_stream(info))) {
+  if (!is_of_open_file && (!is_there || (!is_stream(info) && !is_written_in_place(real, info)))) {
     const bool is_own = is_there && S_ISREG(info.st_mode) && info.st_uid == ::geteuid();
     return open_beside(real) && (!is_own || ::fchmod(::fileno(stream_), info.st_mode & 0777) == 0);
   }
@@ -149,7 +158,7 @@ bool may_write(const std::string& path, std::string& why) {
   bool is_there = false;
   struct stat info {};
   const std::string real = follow(path, is_there, info);
-  if (is_there && (is_stream(info) || is_descriptor(real, info))) {
+  if (is_there && (is_stream(info) || is_descriptor(real, info) || is_written_in_place(real, info))) {
     if (::access(real.c_str(), W_OK) != 0) why = std::strerror(errno);
     return why.empty();
   }

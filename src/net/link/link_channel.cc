@@ -221,6 +221,11 @@ base::Status LinkChannel::new_context(std::uint32_t& context) {
       // contexts never meet those of other users. It listens, so that holder_of() tells whose it is.
       context_socket_ = bound_socket(context_address(number), SOCK_STREAM);
       if (context_socket_ >= 0 && ::listen(context_socket_, 1) == 0) context_number_ = number;
+      if (context_number_ < 0 && context_socket_ >= 0) {
+        const int error = errno;
+        ::close(std::exchange(context_socket_, -1));
+        errno = error;
+      }
       if (context_number_ < 0 && errno != EADDRINUSE)
         return base::fail(MPI_ERR_OTHER, "no number for a communicator between jobs: {}",
                           base::why_refused("socket, bind", errno));

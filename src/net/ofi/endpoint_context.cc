@@ -40,7 +40,8 @@ EndpointContext::EndpointContext(const SharedContext& shared, std::size_t index,
   if (!watch_) return;
   keep_silent_connections_out(InternetAddress(own));
   const int listener = listener_at(InternetAddress(own));
-  expects_greetings_ = setup_.expect_greetings && listener >= 0 && setup_.expect_greetings(listener, token_);
+  expects_greetings_ = setup_.expect_greetings && listener >= 0;
+  if (expects_greetings_) setup_.expect_greetings(listener, token_);
 }
 
 EndpointContext::~EndpointContext() {
@@ -75,15 +76,7 @@ bool EndpointContext::reach(Peer& peer, int process, Later& later) {
 }
 
 base::Status EndpointContext::insert(const AddressBook::Entry& entry, fi_addr_t& address) {
-  if (entry.expects_greetings) {
-    // What makes one possible makes the other possible.
-    if (!expects_greetings_)
-      return base::fail(
-          MPI_ERR_OTHER,
-          "its connections begin with a greeting, which this process cannot send: another library or "
-          "the program has its own send() or accept() in front of Clump's here, and not there");
-    setup_.give_greetings(entry.name, entry.token);
-  }
+  if (entry.expects_greetings && setup_.give_greetings) setup_.give_greetings(entry.name, entry.token);
   return endpoint_->insert(entry.name, address);
 }
 

@@ -23,6 +23,8 @@ base::Status load(Libfabric& library) {
   // Two of its libraries replace Clump's handlers for fatal signals by their own, unless these variables are
   // set.
   for (const char* const variable : {"IPATH_NO_BACKTRACE", "HFI_NO_BACKTRACE"}) ::setenv(variable, "1", 0);
+  // By io_uring its tcp would accept connections without a call of accept(), which takes greetings.
+  ::setenv("FI_TCP_IO_URING", "0", 1);
   // Never closed: the providers leave threads and exit handlers behind.
   void* const file = ::dlopen(kFile, RTLD_NOW | RTLD_LOCAL);
   if (file == nullptr)

@@ -22,6 +22,7 @@ base::Status OfiChannel::open(Setup setup, std::unique_ptr<OfiChannel>& channel)
   ofi::allow_more_descriptors();
   const ofi::Libfabric* library = nullptr;
   CLUMP_TRY(ofi::load_libfabric(library));
+  if (setup.keep_calls) setup.keep_calls(reinterpret_cast<const void*>(library->getinfo));
   std::vector<ofi::FabricInfo> found;
   CLUMP_TRY(ofi::find_providers(*library, {setup.provider, setup.interface_address}, found));
   std::unique_ptr<OfiChannel> made(new OfiChannel(std::move(setup)));

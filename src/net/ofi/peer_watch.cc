@@ -35,10 +35,7 @@ void PeerWatch::add(int process, const InternetAddress& address) {
 std::string PeerWatch::tell(const Peer& peer, const std::string& error) const {
   return fmt::format(
       "no TCP connection from {} to {}: {}. Firewalls have to let the job's hosts connect to each other, on "
-      "all "
-      "ports or on those from FI_TCP_PORT_LOW_RANGE to FI_TCP_PORT_HIGH_RANGE; CLUMP_CONNECT_TIMEOUT={} is "
-      "how "
-      "many seconds to try",
+      "the ports of net.ipv4.ip_local_port_range; CLUMP_CONNECT_TIMEOUT={} is how many seconds to try",
       own_.text(), peer.address.text(), error, patience_.count());
 }
 

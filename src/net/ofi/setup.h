@@ -33,9 +33,12 @@ struct Setup {
   /// With providers over sockets: how long to try to reach a process, and how long to wait for
   /// acknowledgements of what was sent to it. Other providers report errors by themselves.
   std::chrono::seconds connect_timeout{8};
+  /// Has libfabric call the C library's functions and not the program's of the same name; gets an address
+  /// inside of it. Empty: ld.so's binding stays.
+  std::function<void(const void* inside)> keep_calls;
   /// With libfabric's tcp: has connections that `listener` accepts begin with a greeting, which has the
-  /// token, or be closed. False: it cannot. Empty: nothing does.
-  std::function<bool(int listener, std::uint64_t token)> expect_greetings;
+  /// token, or be closed. Empty: nothing does.
+  std::function<void(int listener, std::uint64_t token)> expect_greetings;
   /// The other side of it: connections to this address, which another process has published, begin so.
   std::function<void(std::span<const std::byte> address, std::uint64_t token)> give_greetings;
   int endpoints = 1;  ///< so many threads can drive the network at the same time

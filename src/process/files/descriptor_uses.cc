@@ -36,7 +36,6 @@ int number_to_write(int descriptor) {
 
 /// Whether libfabric has asked for a connection to another process of the job (greetings.h).
 bool is_sent_with_greeting(int descriptor, const void* bytes, std::size_t count, int flags, ssize_t& sent) {
-  if (descriptor < 0) ++greetings::tried;
   return greetings::in_use.load(std::memory_order_relaxed) && greetings::may_be_request(bytes, count) &&
          greetings::send_with_greeting(descriptor, bytes, count, flags, sent);
 }

@@ -57,7 +57,6 @@ bool makes_file(int flags) { return (flags & O_CREAT) != 0 || (flags & O_TMPFILE
 
 /// What accept() has made, if it may stay.
 int greeted(int listener, int made) {
-  if (listener < 0) ++greetings::tried;
   if (made < 0 || !greetings::in_use.load(std::memory_order_relaxed)) [[likely]]
     return made;
   return greetings::let_in(listener, made);

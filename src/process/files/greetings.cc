@@ -1,6 +1,5 @@
 #include "process/files/greetings.h"
 
-#include <dlfcn.h>
 #include <netinet/in.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -14,7 +13,6 @@
 namespace clump::image::greetings {
 
 std::atomic<bool> in_use{false};
-constinit thread_local int tried = 0;
 
 namespace {
 
@@ -92,18 +90,6 @@ void give_at(const sockaddr* address, socklen_t bytes, std::uint64_t token) {
   auto* const one = new Given{.address = {}, .greeting = {.token = token}, .next = nullptr};
   std::memcpy(&one->address, address, std::min<std::size_t>(bytes, sizeof one->address));
   add(given, one);
-}
-
-bool are_possible() {
-  const auto call_send =
-      reinterpret_cast<ssize_t (*)(int, const void*, std::size_t, int)>(::dlsym(RTLD_DEFAULT, "send"));
-  const auto call_accept =
-      reinterpret_cast<int (*)(int, sockaddr*, socklen_t*)>(::dlsym(RTLD_DEFAULT, "accept"));
-  if (call_send == nullptr || call_accept == nullptr) return false;
-  const int before = tried;
-  (void)call_send(-1, nullptr, 0, 0);
-  (void)call_accept(-1, nullptr, nullptr);
-  return tried == before + 2;
 }
 
 // The kernel keeps connections to itself until something has come over them (net/ofi/strangers.h), and a

@@ -1,9 +1,9 @@
 // Greetings: the first bytes over a connection to the network port of a process of this job. libfabric's tcp
 // makes and accepts these connections, lets in every process that connects, and trusts what comes. So Clump's
-// accept() and send(), through which libfabric's calls go, put a greeting before the request for a
-// connection, and close an accepted connection that does not begin with it: no byte of a stranger reaches
-// libfabric. The greeting has the token of the process that is greeted, which the launcher has told to the
-// job's processes only.
+// accept() and send(), to which libfabric's calls are bound (image/own_calls.h), put a greeting before the
+// request for a connection, and close an accepted connection that does not begin with it: no byte of a
+// stranger reaches libfabric. The greeting has the token of the process that is greeted, which the launcher
+// has told to the job's processes only.
 //
 // Any thread. The connections of the program go through the same functions, and are left alone.
 #pragma once
@@ -21,15 +21,10 @@ namespace clump::image::greetings {
 void expect_at(int listener, std::uint64_t token);
 /// From now on requests for a connection to `address` get the greeting of the process there.
 void give_at(const sockaddr* address, socklen_t bytes, std::uint64_t token);
-/// Whether accept() and send() of a library that was loaded at run time are the ones of Clump.
-bool are_possible();
-
 // For accept() and send().
 
 /// Whether there are any. relaxed: nothing else is told by it.
 extern std::atomic<bool> in_use;
-/// How often send() was called without a descriptor, for are_possible(). Of the calling thread.
-extern constinit thread_local int tried;
 
 /// What accept() returns of a connection that it has accepted: `made`, or -1 with EAGAIN, if it is a
 /// stranger's.

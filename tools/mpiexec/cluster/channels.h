@@ -50,6 +50,8 @@ class Channels {
   void note_taken(Channel channel, std::size_t bytes);
   /// The other side has closed the channel, and all that has come is taken.
   bool has_ended(Channel channel) const { return at(channel).ended_there && at(channel).came.empty(); }
+  /// The other side has closed the channel: no more comes.
+  bool has_ended_there(Channel channel) const { return at(channel).ended_there; }
   /// This side has, and has sent it all.
   bool is_closed(Channel channel) const { return at(channel).ended_here; }
 

@@ -35,7 +35,11 @@ class HostLine {
   bool is_there() const { return is_there_; }
   const std::string& version() const { return version_; }
   const std::string& path() const { return path_; }
-  /// All that the ranks have written has come.
+  /// All that the ranks have written has come, but what reads it may be slow.
+  bool has_sent_all() const {
+    return channels_.has_ended_there(Channel::kOutput) && channels_.has_ended_there(Channel::kErrors);
+  }
+  /// The same, and it is taken.
   bool is_complete() const {
     return channels_.has_ended(Channel::kOutput) && channels_.has_ended(Channel::kErrors);
   }

@@ -359,7 +359,7 @@ base::Status HostsDriver::open_channels(std::size_t host) {
 void HostsDriver::look_at_end(std::size_t host) {
   HostLine& one = hosts_[host];
   if (control_.code(host).value_or(0) != 0) fail();
-  if (control_.code(host) && one.is_complete()) return end(host);
+  if (control_.code(host) && one.has_sent_all()) return one.is_complete() ? end(host) : void();
   if (one.lost() || one.line().is_lost()) lose(host);
 }
 
@@ -369,7 +369,10 @@ void HostsDriver::end(std::size_t host) {
   is_over_[host] = true;
   ++over_;
   for (const auto& [channel, target] : kOutputs) {
-    output_.add(host, target, hosts_[host].channels().waiting(channel));
+    Channels& channels = hosts_[host].channels();
+    const std::string_view bytes = channels.waiting(channel);
+    output_.add(host, target, bytes);
+    channels.note_taken(channel, bytes.size());
     output_.end(host, target);
   }
   control_.lose(host);
@@ -437,6 +440,7 @@ void HostsDriver::pass_on_output() {
   bool is_full = false;
   for (std::size_t i = 0; i < hosts_.size(); ++i) {
     const std::size_t host = (begin + i) % hosts_.size();
+    if (is_over_[host]) continue;
     for (const auto& [channel, target] : kOutputs) {
       Channels& channels = hosts_[host].channels();
       const std::string_view bytes = channels.waiting(channel);

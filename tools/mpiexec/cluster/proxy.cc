@@ -42,9 +42,10 @@ base::Status receive_start(Connection& mpiexec, StartMessage& start) {
 }
 
 base::Status prepare(ProxyRelay& relay, ControlLink& link, Command& command, Plan& plan, int& exit_code) {
-  exit_code = kExitCannotRun;
+  exit_code = kExitNotJoined;
   StartMessage start;
   CLUMP_TRY(receive_start(link.connection, start));
+  exit_code = kExitCannotRun;
   CLUMP_TRY(parse(start.words, command));
   plan.job = std::move(start.job);
   plan.job.node = start.host;

@@ -61,7 +61,10 @@ base::Status ProxyRelay::take_descriptors(std::optional<Joined> connection) {
 }
 
 base::Status ProxyRelay::start(std::optional<Joined> connection) {
-  CLUMP_TRY(take_descriptors(std::move(connection)));
+  if (base::Status taken = take_descriptors(std::move(connection)); !taken.ok()) {
+    if (errors_ >= 0) ::dup2(errors_, STDERR_FILENO);  // the caller says why
+    return taken;
+  }
   stream_.greet(CLUMP_VERSION, base::program_path());
   sigset_t all, before;
   sigfillset(&all);
@@ -131,10 +134,14 @@ bool ProxyRelay::take(const Frame& frame) {
   if (frame.kind != Frame::Kind::kLaunch) return true;
   const std::vector<int> before = own();
   const base::Status launched = branches_.launch(frame.bytes, before);
-  if (!launched.ok()) complain(base::message_of(launched.code()));
+  if (!launched.ok()) {
+    complain(base::message_of(launched.code()));
+    stream_.close();  // which ends this proxy
+    return true;
+  }
   const std::lock_guard lock(mutex_);
   std::ranges::copy(branches_.descriptors(), std::back_inserter(own_));
-  return launched.ok();
+  return true;
 }
 
 std::vector<int> ProxyRelay::own() {

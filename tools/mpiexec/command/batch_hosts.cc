@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -47,10 +48,14 @@ std::vector<std::string> members_of(std::string_view ranges) {
     int from = 0, to = 0;
     if (!read_count(one.substr(0, dash), from) || !read_count(one.substr(std::min(dash + 1, one.size())), to))
       to = from;
-    for (; from <= to && all.size() < kMostHosts; ++from) all.push_back(fmt::format("{:0{}}", from, dash));
+    for (std::int64_t number = from; number <= to && all.size() < kMostHosts; ++number)
+      all.push_back(fmt::format("{:0{}}", number, dash));
   }
   return all;
 }
+
+/// A launcher would take others for its options.
+bool may_be_host(const std::string& name) { return !name.starts_with('-'); }
 
 /// A line for each slot, or, `has_slots`, one for each host: its name, slots, and more.
 std::vector<Host> hosts_of_file(const std::string& path, bool has_slots) {
@@ -60,7 +65,7 @@ std::vector<Host> hosts_of_file(const std::string& path, bool has_slots) {
   for (std::string line; std::getline(in, line);) {
     std::istringstream words(line);
     Host host{.name = {}, .slots = 1};
-    if (!(words >> host.name)) continue;
+    if (!(words >> host.name) || !may_be_host(host.name)) continue;
     if (has_slots && !(words >> host.slots)) host.slots = 1;
     const auto known = std::ranges::find(hosts, host.name, &Host::name);
     if (known == hosts.end())
@@ -78,7 +83,8 @@ std::string_view text_of_variable(const char* name) {
 
 std::vector<Host> hosts_of_slurm(std::string_view list) {
   std::vector<Host> hosts;
-  for (std::string& name : names_of_list(list)) hosts.push_back({.name = std::move(name)});
+  for (std::string& name : names_of_list(list))
+    if (may_be_host(name)) hosts.push_back({.name = std::move(name)});
   std::string_view counts = text_of_variable("SLURM_TASKS_PER_NODE");
   if (counts.empty()) counts = text_of_variable("SLURM_JOB_CPUS_PER_NODE");
   const std::vector<int> slots = numbers_of_list(counts);

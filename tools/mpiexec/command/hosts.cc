@@ -157,8 +157,7 @@ base::Status read_hostfile(const std::string& option, const std::string& path, s
 
 namespace {
 
-/// How many ranks fit on each host; together `ranks` or more. Of equal parts the larger ones come first where
-/// hosts take turns.
+/// How many ranks fit on each host; together `ranks` or more. Of equal parts the larger ones come first.
 std::vector<int> rooms_of(const std::vector<Host>& hosts, int per_host, int ranks, MapBy by) {
   if (per_host > 0) return std::vector<int>(hosts.size(), per_host);
   const bool any_slots = std::ranges::any_of(hosts, [](const Host& host) { return host.slots > 0; });
@@ -170,7 +169,7 @@ std::vector<int> rooms_of(const std::vector<Host>& hosts, int per_host, int rank
   std::int64_t before = 0;
   for (int& room : slots) {
     const std::int64_t after = before + room;
-    room = static_cast<int>(ranks * after / all - ranks * before / all);
+    room = static_cast<int>((ranks * after + all - 1) / all - (ranks * before + all - 1) / all);
     before = after;
   }
   return slots;

@@ -108,7 +108,9 @@ TEST(Hosts, NamesKeysWithoutMeaningOnce) {
 
 TEST(Hosts, GetRanksInBlocks) {
   using Hosts = std::vector<int>;
-  EXPECT_EQ(divided("a,b", 0, 5), (Hosts{0, 0, 1, 1, 1}));
+  EXPECT_EQ(divided("a,b", 0, 5), (Hosts{0, 0, 0, 1, 1})) << "the first ones get one more";
+  EXPECT_EQ(divided("a,b,c", 0, 1), (Hosts{0}));
+  EXPECT_EQ(divided("a,b,c", 0, 2), (Hosts{0, 1}));
   EXPECT_EQ(divided("a:1,b:2,c:4", 0, 7), (Hosts{0, 1, 1, 2, 2, 2, 2}));
   EXPECT_EQ(divided("a:4,b:4", 0, 5), (Hosts{0, 0, 0, 0, 1})) << "slots are filled in turn";
   EXPECT_EQ(divided("a:1,b:3", 0, 8), (Hosts{0, 0, 1, 1, 1, 1, 1, 1})) << "more than slots, in proportion";

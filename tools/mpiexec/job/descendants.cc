@@ -21,6 +21,9 @@ namespace clump::mpiexec {
 namespace {
 
 constexpr std::chrono::milliseconds kLookAtChildren{5};  ///< so often, whether children have ended
+/// For waitpid(): children of the calling thread, which children() has, too. The relay thread of a proxy has
+/// a supervisor of its own. What its parent leaves behind becomes the main thread's.
+constexpr int kOwn = __WNOTHREAD;
 
 /// The numbers of a process in the PID namespace for which /proc was mounted, and in those below it, down to
 /// its own. Empty if the process has ended, or the kernel does not tell.
@@ -95,7 +98,7 @@ void kill_descendants(const std::vector<pid_t>& known) {
     const std::optional<std::vector<pid_t>> left = children();
     if (!left) return kill_known(known);
     for (const pid_t child : *left) ::kill(child, SIGKILL);
-    if (::waitpid(-1, nullptr, 0) < 0 && errno == ECHILD) return;
+    if (::waitpid(-1, nullptr, kOwn) < 0 && errno == ECHILD) return;
   }
 }
 
@@ -105,7 +108,7 @@ void end_descendants(std::chrono::milliseconds grace, Sessions sessions, std::ve
   // Numbers of processes that are not reaped yet, or nearly: they are not used again so soon.
   std::set<pid_t> asked;
   for (;; std::this_thread::sleep_for(kLookAtChildren)) {
-    while (const pid_t ended = ::waitpid(-1, nullptr, WNOHANG)) {
+    while (const pid_t ended = ::waitpid(-1, nullptr, kOwn | WNOHANG)) {
       if (ended < 0) break;
       std::erase(known, ended);  // the number may become another process's
     }

@@ -80,9 +80,13 @@ void Run::tell_end(int code) {
 }
 
 int Run::refuse(const base::Status& status) {
-  say(base::message_of(status.code()));
+  const std::string why = base::message_of(status.code());
   has_timed_out_ = true;
-  tell_end(kExitCannotRun);
+  if (link_ == nullptr)
+    say(why);
+  else
+    link_->connection.send(
+        encode(ControlReply{.kind = ControlReply::Kind::kTrouble, .number = kExitCannotRun, .bytes = why}));
   flush_output();
   return kExitCannotRun;
 }

@@ -52,7 +52,8 @@ void Admission::accept() {
     for (int i = 0; i < kMostInATurn; ++i) {
       const int socket = ::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
       if (socket >= 0) {
-        if (waiting_.size() == kMostWaiting) drop_oldest();
+        // The job's own proxies come at once, too.
+        if (waiting_.size() >= std::max(kMostWaiting, 2 * expected_.size())) drop_oldest();
         waiting_.push_back({socket, Clock::now(), Handshake(key_, Role::kMpiexec), {}});
       } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
         // A stranger's descriptor serves as well.

@@ -1,7 +1,7 @@
 // mpiexec's door for proxies that a launcher without a stream has started: it listens until all have come. A
 // connection is admitted when the other side has proved to know the job's key (handshake.h). Others cost a
-// descriptor and 200 bytes until they are dropped: there are no more than kMostWaiting of them, for kPatience
-// each.
+// descriptor and 200 bytes until they are dropped: there are no more than kMostWaiting of them, or two for
+// each host that is to come, for kPatience each.
 #pragma once
 
 #include <chrono>

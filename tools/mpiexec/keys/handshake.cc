@@ -10,12 +10,13 @@ namespace clump::mpiexec {
 namespace {
 
 constexpr std::string_view kMagic = "clump-join 1";
-constexpr std::string_view kOfMpiexec = "mpiexec", kOfProxy = "proxy";
+constexpr std::string_view kOfMpiexec = "mpiexec", kOfProxy = "proxy", kWelcomeOfMpiexec = "welcome";
 constexpr std::string_view kToMpiexec = "to mpiexec", kToProxy = "to proxy";
 constexpr std::size_t kNumber = sizeof(std::uint32_t), kNonce = crypto_scalarmult_BYTES,
                       kTag = crypto_auth_hmacsha256_BYTES;
 static_assert(Handshake::kHello == kMagic.size() + kNumber + kNonce);
-static_assert(Handshake::kAnswer == kNonce + kTag && Handshake::kProof == kTag);
+static_assert(Handshake::kAnswer == kNonce + kTag && Handshake::kProof == kTag &&
+              Handshake::kWelcome == kTag);
 static_assert(crypto_scalarmult_SCALARBYTES == kNonce);
 
 const unsigned char* bytes_of(std::string_view text) {
@@ -74,13 +75,13 @@ std::string Handshake::transcript() const {
   return hello_ + std::string(chars_of(role_ == Role::kMpiexec ? own_ : other_));
 }
 
-std::string Handshake::proof_of(Role role) const {
-  return std::string(chars_of(hmac(key_, role == Role::kMpiexec ? kOfMpiexec : kOfProxy, transcript())));
+std::string Handshake::proof_of(std::string_view purpose) const {
+  return std::string(chars_of(hmac(key_, purpose, transcript())));
 }
 
 bool Handshake::take(std::string_view bytes) {
   if (wanted_ == 0 || bytes.size() != std::exchange(wanted_, 0)) return false;
-  if (role_ == Role::kProxy) return take_answer(bytes);
+  if (role_ == Role::kProxy) return bytes.size() == kAnswer ? take_answer(bytes) : take_welcome(bytes);
   return bytes.size() == kHello ? take_hello(bytes) : take_proof(bytes);
 }
 
@@ -89,22 +90,30 @@ bool Handshake::take_hello(std::string_view bytes) {
   hello_ = bytes;
   std::memcpy(other_.data(), bytes.data() + kMagic.size() + kNumber, kNonce);
   draw();
-  out_ = std::string(chars_of(own_)) + proof_of(Role::kMpiexec);
+  out_ = std::string(chars_of(own_)) + proof_of(kOfMpiexec);
   wanted_ = kProof;
   return true;
 }
 
 bool Handshake::take_answer(std::string_view bytes) {
   std::memcpy(other_.data(), bytes.data(), kNonce);
-  const std::string proof = proof_of(Role::kMpiexec);
+  const std::string proof = proof_of(kOfMpiexec);
   if (::sodium_memcmp(proof.data(), bytes.data() + kNonce, kTag) != 0) return false;
-  out_ = proof_of(Role::kProxy);
-  return is_done_ = true;
+  out_ = proof_of(kOfProxy);
+  wanted_ = kWelcome;
+  return true;
 }
 
 bool Handshake::take_proof(std::string_view bytes) {
-  const std::string proof = proof_of(Role::kProxy);
-  return is_done_ = ::sodium_memcmp(proof.data(), bytes.data(), kTag) == 0;
+  const std::string proof = proof_of(kOfProxy);
+  is_done_ = ::sodium_memcmp(proof.data(), bytes.data(), kTag) == 0;
+  if (is_done_) out_ = proof_of(kWelcomeOfMpiexec);
+  return is_done_;
+}
+
+bool Handshake::take_welcome(std::string_view bytes) {
+  const std::string welcome = proof_of(kWelcomeOfMpiexec);
+  return is_done_ = ::sodium_memcmp(welcome.data(), bytes.data(), kTag) == 0;
 }
 
 Seal Handshake::seal() const {

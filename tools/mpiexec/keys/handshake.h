@@ -6,9 +6,10 @@
 //
 //   proxy:   "clump-join 1", host, nonce                    48 bytes
 //   mpiexec: nonce, HMAC(key, "mpiexec", all of the above)  64 bytes
-//   proxy:   HMAC(key, "proxy", the same)                   32 bytes, then records (seal.h)
+//   proxy:   HMAC(key, "proxy", the same)                   32 bytes
+//   mpiexec: HMAC(key, "welcome", the same)                 32 bytes, then records (seal.h)
 //
-// The proxy proves itself last, so it decides which of several connections to mpiexec is used.
+// The last message tells the proxy that it is admitted: mpiexec drops connections while many wait.
 #pragma once
 
 #include <array>
@@ -27,7 +28,7 @@ enum class Role { kMpiexec, kProxy };
 /// One side of one connection, without the connection. Of one thread.
 class Handshake {
  public:
-  static constexpr std::size_t kHello = 48, kAnswer = 64, kProof = 32;
+  static constexpr std::size_t kHello = 48, kAnswer = 64, kProof = 32, kWelcome = 32;
 
   /// `host`: of the proxy; mpiexec is told it.
   Handshake(const Key& key, Role role, std::uint32_t host = 0);
@@ -42,7 +43,7 @@ class Handshake {
   std::size_t wanted() const { return wanted_; }
   /// Takes exactly those. False: the other side does not know the key, or speaks something else.
   bool take(std::string_view bytes);
-  /// The other side knows the key.
+  /// The other side knows the key, and mpiexec has admitted the proxy.
   bool is_done() const { return is_done_; }
   /// mpiexec's side: what the other side says, which is proved only when the handshake is done.
   std::uint32_t host() const;
@@ -54,8 +55,10 @@ class Handshake {
   bool take_hello(std::string_view bytes);
   bool take_answer(std::string_view bytes);
   bool take_proof(std::string_view bytes);
+  bool take_welcome(std::string_view bytes);
   std::string transcript() const;
-  std::string proof_of(Role role) const;
+  /// An HMAC of what both have sent.
+  std::string proof_of(std::string_view purpose) const;
   void draw();
 
   Key key_;

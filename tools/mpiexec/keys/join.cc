@@ -35,7 +35,7 @@ class Attempt {
   ~Attempt() { end(""); }
 
   void add_to(tools::PollSet& all) const { all.add(socket_, is_connected_ ? POLLIN : POLLOUT); }
-  /// True: mpiexec is there, and was told that this is a proxy of the job.
+  /// True: mpiexec is there, and has admitted this proxy.
   bool transfer();
   Joined take() { return {std::exchange(socket_, -1), handshake_->seal()}; }
   /// The last answer there did not fit the key.
@@ -124,7 +124,7 @@ bool Attempt::transfer() {
     ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     if (!send()) return false;
   }
-  return receive() && send();
+  return receive() && send() && handshake_->is_done();
 }
 
 }  // namespace
