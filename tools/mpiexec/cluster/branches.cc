@@ -22,6 +22,7 @@ std::string encode(const HostList& hosts) {
     out.number(host.number);
     out.text(host.name);
   }
+  out.text(hosts.starter);
   return out.take();
 }
 
@@ -36,6 +37,7 @@ bool decode(std::string_view bytes, HostList& hosts) {
     const auto number = in.number<std::uint32_t>();
     hosts.all.push_back({number, in.text()});
   }
+  hosts.starter = in.text();
   return in.finished() && hosts.width > 0;
 }
 
@@ -50,6 +52,13 @@ std::vector<HostList> branches_of(const HostList& hosts) {
   return branches;
 }
 
+HostList below_first(const HostList& branch) {
+  HostList below = branch;
+  below.starter = below.all.front().name;
+  below.all.erase(below.all.begin());
+  return below;
+}
+
 bool Branches::Branch::has(std::uint32_t host) const {
   return std::ranges::find(below.all, host, &HostName::number) != below.all.end();
 }
@@ -58,6 +67,7 @@ base::Status Branches::launch(std::string_view message, const std::vector<int>& 
   HostList hosts;
   if (!branches_.empty() || !decode(message, hosts) || hosts.all.empty())
     return base::fail(MPI_ERR_SPAWN, "mpiexec has sent a list of hosts that is none");
+  own_host_ = hosts.starter;
   CLUMP_TRY(launcher_.find(hosts.launcher));
   std::vector<Process> launchers;
   for (HostList& below : branches_of(hosts)) {
@@ -100,7 +110,8 @@ bool Branches::read_events() {
 void Branches::transfer(FrameStream& mpiexec) {
   if (!read_events()) {
     for (Branch& branch : branches_)
-      if (!branch.is_over) lose(branch, mpiexec);
+      if (!branch.is_over)
+        lose(branch, mpiexec, fmt::format("the process on {} that keeps its launcher was killed", own_host_));
     supervisor_.stop();
   }
   for (Branch& branch : branches_) {
@@ -114,20 +125,17 @@ void Branches::transfer(FrameStream& mpiexec) {
     if (line.take_greeting()) {
       const std::string greeting = fmt::format("{} {}", line.stream().version(), line.stream().path());
       mpiexec.send({line.number(), Channel::kControl, Frame::Kind::kGreeting, greeting});
-      if (line.stream().version() == CLUMP_VERSION && branch.below.all.size() > 1) {
-        HostList rest = branch.below;
-        rest.all.erase(rest.all.begin());
-        line.stream().send({line.number(), Channel::kControl, Frame::Kind::kLaunch, encode(rest)});
-      }
+      if (line.stream().version() == CLUMP_VERSION && branch.below.all.size() > 1)
+        line.stream().send(
+            {line.number(), Channel::kControl, Frame::Kind::kLaunch, encode(below_first(branch.below))});
       line.stream().flush();
     }
-    if (line.is_lost()) lose(branch, mpiexec);
+    if (line.is_lost()) lose(branch, mpiexec, line.why_lost(launcher_.name()));
   }
 }
 
-void Branches::lose(Branch& branch, FrameStream& mpiexec) {
+void Branches::lose(Branch& branch, FrameStream& mpiexec, const std::string& why) {
   branch.is_over = true;
-  const std::string why = branch.line.why_lost(launcher_.name());
   for (const HostName& host : branch.below.all)
     mpiexec.send({host.number, Channel::kControl, Frame::Kind::kLost,
                   host.number == branch.line.number()

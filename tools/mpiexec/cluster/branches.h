@@ -29,12 +29,15 @@ struct HostList {
   tools::LauncherChoice launcher;
   std::int32_t width = 0;
   std::vector<HostName> all;
+  std::string starter = {};  ///< the host that starts them; empty: mpiexec does
 };
 std::string encode(const HostList& hosts);
 bool decode(std::string_view bytes, HostList& hosts);
 
 /// Shares them out to branches: the first host of each is started here, and starts the rest of it.
 std::vector<HostList> branches_of(const HostList& hosts);
+/// What the first host of a branch starts.
+HostList below_first(const HostList& branch);
 
 /// A proxy's. Of the thread that moves its stream; only close() blocks.
 class Branches {
@@ -69,8 +72,9 @@ class Branches {
   };
   /// False: what keeps the launchers together was killed, and they with it.
   bool read_events();
-  void lose(Branch& branch, FrameStream& mpiexec);
+  void lose(Branch& branch, FrameStream& mpiexec, const std::string& why);
 
+  std::string own_host_;
   tools::Launcher launcher_;
   Supervisor supervisor_;
   std::deque<Branch> branches_;

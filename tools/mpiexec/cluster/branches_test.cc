@@ -45,12 +45,13 @@ TEST(Branches, HaveAllHostsOnceAndNearlyEquallyMany) {
 
 TEST(Branches, TravelAsAMessage) {
   HostList there;
-  ASSERT_TRUE(decode(encode(hosts(5, 2)), there));
+  ASSERT_TRUE(decode(encode(below_first(hosts(6, 2))), there));
+  EXPECT_EQ(there.starter, "h0");
   EXPECT_EQ(there.launcher.program.value, "ssh : rsh");
   EXPECT_EQ(there.width, 2);
   ASSERT_EQ(there.all.size(), 5U);
-  EXPECT_EQ(there.all.back().name, "h4");
-  EXPECT_EQ(there.all.back().number, 4U);
+  EXPECT_EQ(there.all.back().name, "h5");
+  EXPECT_EQ(there.all.back().number, 5U);
   EXPECT_FALSE(decode(encode(hosts(5, 0)), there)) << "a process would start none";
   EXPECT_FALSE(decode("x", there));
 }

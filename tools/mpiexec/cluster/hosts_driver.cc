@@ -316,10 +316,8 @@ void HostsDriver::admit(std::size_t host) {
   const auto line =
       std::ranges::find_if(lines_, [&](const Line& of) { return of.launcher.number() == host; });
   if (line != lines_.end() && line->hosts.all.size() > 1) {
-    HostList below = line->hosts;
-    below.all.erase(below.all.begin());
-    line->launcher.stream().send(
-        {static_cast<std::uint32_t>(host), Channel::kControl, Frame::Kind::kLaunch, encode(below)});
+    line->launcher.stream().send({static_cast<std::uint32_t>(host), Channel::kControl, Frame::Kind::kLaunch,
+                                  encode(below_first(line->hosts))});
     line->launcher.stream().flush();
   }
   if (there_ == hosts_.size()) begin();
@@ -539,9 +537,11 @@ bool HostsDriver::have_all_told() const {
 /// Once; of a host whose proxy has not come, nothing more is known.
 void HostsDriver::tell_of_timeout() {
   if (std::exchange(has_told_, true)) return;
-  output_.show(fmt::format("mpiexec: the job has not ended within {} s (--timeout): ending it{}{}\n",
-                           launch_.command.timeout_seconds, where_.empty() ? "" : "; where the ranks were:\n",
-                           where_));
+  std::string more = where_.empty() ? where_ : "; where the ranks were:\n" + where_;
+  for (std::size_t host = 0; !has_begun_ && host < hosts_.size(); ++host)
+    if (!hosts_[host].is_there()) more += (more.empty() ? "; it waits for " : ", ") + name(host);
+  output_.show(fmt::format("mpiexec: the job has not ended within {} s (--timeout): ending it{}\n",
+                           launch_.command.timeout_seconds, more));
 }
 
 int HostsDriver::report() const {
