@@ -98,7 +98,7 @@ bool Attempt::receive() {
       return false;
     }
   }
-  if (handshake_->take(came_)) return true;
+  if (handshake_->take(std::exchange(came_, {}))) return true;
   is_wrong_ = true;
   end("what answers there does not know the job's key");
   return false;
