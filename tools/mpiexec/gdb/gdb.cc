@@ -95,12 +95,9 @@ Gdb::~Gdb() { end(); }
 
 base::Status Gdb::find(const std::string& program) {
   if (tools::find_program(program, tools::current_directory(), path_).ok()) return {};
-  char host[256] = {};
-  ::gethostname(host, sizeof host - 1);
-  return base::fail(
-      MPI_ERR_SPAWN,
-      "--gdb: there is no {0} in PATH on {1}: install it there (Debian and Ubuntu: apt install {0})", program,
-      host);
+  return base::fail(MPI_ERR_SPAWN,
+                    "--gdb: there is no {0} in PATH: install it (Debian and Ubuntu: apt install {0})",
+                    program);
 }
 
 /// `prepare` is called between fork and exec.
