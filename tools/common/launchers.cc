@@ -194,9 +194,10 @@ StartFailure why_not_started(const std::string& launcher, const std::string& hos
     return {true, fmt::format("Clump cannot be run there ({}): install it at the same path as here, or where "
                               "PATH of that host leads, or say where it is there by --prefix",
                               said)};
-  // Of another MPI library: where Clump is here, or below --prefix, there is its mpiexec.
-  if (said.find("\"--proxy\"") != said.npos || said.find("'--proxy'") != said.npos ||
-      said.find("unknown option") != said.npos || said.find("unrecognized") != said.npos)
+  // MPICH, Intel MPI and Open MPI say so of an option that they do not know.
+  const bool is_refused =
+      said.find("unknown option") != said.npos || said.find("unrecognized argument") != said.npos;
+  if (is_refused && said.find("proxy") != said.npos)
     return {true,
             fmt::format("the mpiexec there is not Clump's ({}): say where Clump is there by --prefix", said)};
   return {false, fmt::format("{} does not reach it (exit code {}): {}{}", launcher, code, said,

@@ -167,6 +167,33 @@ TEST_F(AdmissionTest, AProxyFindsMpiexecBesideFalseListeners) {
   for (const int one : {silent, liar, guest->socket}) ::close(one);
 }
 
+/// mpiexec has dropped the connection to make room, when the proxy had proved itself.
+TEST_F(AdmissionTest, AProxyThatIsDroppedTriesAgain) {
+  const int listener = listen("127.0.0.1");
+  sockaddr_in own{};
+  socklen_t length = sizeof own;
+  ASSERT_EQ(::getsockname(listener, reinterpret_cast<sockaddr*>(&own), &length), 0);
+  Invitation where;
+  where.addresses = {"127.0.0.1"};
+  where.port = ntohs(own.sin_port);
+  Proxy proxy(where, admission_.key(), 1, kLong);
+  for (const bool is_admitted : {false, true}) {
+    const int one = ::accept(listener, nullptr, nullptr);
+    Handshake mpiexec(admission_.key(), Role::kMpiexec);
+    for (const std::size_t bytes : {Handshake::kHello, Handshake::kProof}) {
+      std::string came(bytes, '\0');
+      ASSERT_EQ(::recv(one, came.data(), bytes, MSG_WAITALL), static_cast<ssize_t>(bytes));
+      ASSERT_TRUE(mpiexec.take(came));
+      const std::string out = mpiexec.take_output();
+      if (bytes == Handshake::kHello || is_admitted) (void)!::send(one, out.data(), out.size(), MSG_NOSIGNAL);
+    }
+    ::close(one);
+  }
+  proxy.wait();
+  EXPECT_TRUE(proxy.joined) << proxy.why;
+  ::close(listener);
+}
+
 /// It passes on all bytes, and knows no key.
 TEST_F(AdmissionTest, AManInTheMiddleCannotTakeOverTheConnection) {
   open(admission_);
