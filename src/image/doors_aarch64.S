@@ -1,4 +1,4 @@
-// Doors for aarch64: see doors.cc. 64 of them, 16 bytes each. A function's arguments may be in x0 to x8 and q0 to q7; x16
+// Doors for aarch64: see doors.cc. 320 of them, 16 bytes each. A function's arguments may be in x0 to x8 and q0 to q7; x16
 // and x17 are free for what stands between a call and its function.
         .text
 
@@ -9,7 +9,7 @@
 clump_doors:
         .cfi_startproc
         .set    number, 0
-        .rept   64
+        .rept   320
         .p2align 4
         hint    #34                     // bti c
         mov     w16, #number

@@ -1,4 +1,4 @@
-// Doors for x86-64: see doors.cc. 64 of them, 16 bytes each. A function's arguments may be in rdi, rsi, rdx, rcx, r8, r9
+// Doors for x86-64: see doors.cc. 320 of them, 16 bytes each. A function's arguments may be in rdi, rsi, rdx, rcx, r8, r9
 // and xmm0 to xmm7; rax holds the number of the latter for functions like open(), r10 what a nested function needs.
         .text
 
@@ -9,7 +9,7 @@
 clump_doors:
         .cfi_startproc
         .set    number, 0
-        .rept   64
+        .rept   320
         .p2align 4
         endbr64
         movl    $number, %r11d

@@ -112,6 +112,7 @@ base::Status capture(fiber::Identity& native, int argc, char** argv, char** envp
       return base::fail(MPI_ERR_SPAWN, "LD_BIND_NOW must be set when images of {} are made",
                         objects.front()->path);
     }
+    if (!object->is_program) refuse_calls_of(*object);
     CLUMP_TRY(object->snapshot.take(*object));
   }
   make_doors();

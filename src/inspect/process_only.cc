@@ -11,42 +11,47 @@
 namespace clump::image {
 namespace {
 
-/// Which importers of a function count. Some functions are imported by widely used libraries that hardly ever
-/// call them: then the call itself is refused (refused.cc).
-enum class Importer : std::uint8_t { kAny, kProgram };
+/// Which importers of a function make processes of the ranks. Libraries import much that they hardly ever call,
+/// so the rule is the program itself: a call from a library is refused when it is made (image/doors.h, and
+/// refused.cc where it depends on the arguments). A row with kAny says why any importer counts.
+enum class Importer : std::uint8_t { kProgram, kAny };
 
 struct Group {
   std::string_view guide;  ///< what docs/guide/private.md calls it: a test looks
   std::string_view reason;
   std::string_view functions;
-  Importer importer = Importer::kAny;
+  Importer importer = Importer::kProgram;
 };
 
 /// A new row is for functions that are rarely used and cannot be given to each rank at a reasonable cost.
 constexpr Group kProcessOnly[] = {
-    {"LMDB", "opens a database of LMDB, which keeps its readers by process", "mdb_env_open"},
+    // A library that names LMDB is there to open databases.
+    {"LMDB", "opens a database of LMDB, which keeps its readers by process", "mdb_env_open", Importer::kAny},
     {"`SEM_UNDO` of System V semaphores", "may have the kernel undo it, which it does when the process ends",
-     "semop semtimedop", Importer::kProgram},
+     "semop semtimedop"},
     {"`aio_*`", "is told of the end of input and output by what the process has once",
      "aio_fsync aio_fsync64 aio_read aio_read64 aio_write aio_write64 lio_listio lio_listio64"},
     {"`arch_prctl`", "changes registers of the thread that runs it", "arch_prctl"},
-    {"`flockfile`", "holds a lock of the C library that ranks of a process share", "flockfile ftrylockfile"},
     {"`getdate`, `fmtmsg`, `re_set_syntax`",
      "has its result or its settings in memory that the process has once",
-     "addseverity fmtmsg getdate getpass inet_nsap_ntoa rcmd rcmd_af re_comp re_exec re_set_syntax tmpnam"},
+     "addseverity fmtmsg getdate getpass inet_nsap_ntoa rcmd rcmd_af re_comp re_exec re_set_syntax"},
     {"`gets`", "reads the stdin that the process has once", "__gets_chk gets"},
     {"`mq_notify`", "is told of messages by a signal of the process", "mq_notify"},
     {"`mtrace`", "has the C library watch the memory of the process",
      "mcheck mcheck_check_all mcheck_pedantic mprobe mtrace muntrace"},
     {"`pthread_setattr_default_np`", "changes all threads that the process makes",
      "pthread_setattr_default_np"},
-    {"`ptrace`", "makes the thread that runs it a tracer", "ptrace", Importer::kProgram},
+    {"`ptrace`", "makes the thread that runs it a tracer", "ptrace"},
     {"`signalfd`", "takes signals of the process by descriptor", "signalfd"},
     {"`ulimit`", "sets a limit of the process", "ulimit"},
-    {"`wordexp`, `tempnam`", "looks at the environment of the process", "tempnam wordexp"},
+    // A library that names one of these calls it in the course of its work.
+    {"`tmpnam`", "has its result in memory that the process has once", "tmpnam", Importer::kAny},
+    {"`wordexp`, `tempnam`", "looks at the environment of the process", "tempnam wordexp", Importer::kAny},
     {"capabilities", "changes the capabilities of the thread that runs it", "capset"},
+    // Each function of a file that is compiled so calls it.
     {"gprof (`-pg`)", "profiles the process (gcc -pg): gmon.out",
-     "__fentry__ __moncontrol __monstartup __profil _mcount mcount moncontrol monstartup profil sprofil"},
+     "__fentry__ __moncontrol __monstartup __profil _mcount mcount moncontrol monstartup profil sprofil",
+     Importer::kAny},
     {"lists that are walked", "steps through a list at a place that the process has once",
      "endaliasent endfsent endhostent endnetent endnetgrent endprotoent endservent endspent endttyent "
      "endusershell endutent endutxent getaliasent getaliasent_r getfsent getfsfile getfsspec gethostent "
@@ -59,16 +64,14 @@ constexpr Group kProcessOnly[] = {
     {"priority and scheduling class", "changes how the kernel schedules the thread that runs it",
      "pthread_setschedprio sched_setparam sched_setscheduler"},
     {"priority and scheduling class",
-     "changes the priority of the thread that runs it, which cannot be taken back", "nice",
-     Importer::kProgram},
+     "changes the priority of the thread that runs it, which cannot be taken back", "nice"},
     {"priority and scheduling class",
      "changes the priority of the thread that runs it, which cannot be taken back", "setpriority"},
     {"protection keys", "protects memory from the thread that runs it", "pkey_alloc"},
     {"robust mutexes", "tells of the end of a thread, and that of a rank need not be one",
      "pthread_mutexattr_setrobust pthread_mutexattr_setrobust_np"},
     {"root directory", "changes the root directory of the process", "chroot"},
-    {"the end of the heap (`sbrk`, `brk`)", "moves the end of the heap of the process", "brk sbrk",
-     Importer::kProgram},
+    {"the end of the heap (`sbrk`, `brk`)", "moves the end of the heap of the process", "brk sbrk"},
     {"user and group", "changes the group of the process", "setegid setgid setregid setresgid"},
     {"user and group", "changes the group of the thread that runs it", "setfsgid"},
     {"user and group", "changes the groups of the process", "setgroups"},

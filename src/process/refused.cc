@@ -1,6 +1,7 @@
 // Calls from code of a rank that act on the whole process, or on the kernel thread that runs the rank,
 // although ranks share them: refused when they are made. A program that imports one of them runs as processes
-// anyway (process_only.cc). These functions are for its libraries, which may import them and never call them.
+// anyway (process_only.cc). This is for its libraries, which may import them and never call them. The functions
+// below may be called with some arguments; all others of process_only.cc get a door (image/doors.h).
 #include <fmt/format.h>
 #include <sys/ptrace.h>
 #include <sys/sem.h>
@@ -10,9 +11,11 @@
 #include <cstdarg>
 #include <cstdint>
 #include <ctime>
+#include <string_view>
 
 #include "base/types.h"
 #include "fiber/fiber.h"
+#include "image/from_process.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
 #include "process/children/children.h"
@@ -33,6 +36,11 @@ void check_undo(const sembuf* operations, std::size_t count, const void* caller)
 constexpr char kEndOfHeap[] = "moves the end of the heap of the process";
 
 }  // namespace
+
+void refuse_call_of_library(std::string_view function, std::string_view reason) {
+  if (records_children()) refuse(fmt::format("{}()", function), reason);
+}
+
 }  // namespace clump::image
 
 using namespace clump::image;  // the functions below are the C library's, outside of any namespace

@@ -174,11 +174,10 @@ void set_tags(const Tags& chosen) { tags = chosen; }
 
 bool started() { return has_started.load(std::memory_order_acquire); }  // acquire: pairs with start()
 
-FILE* stream_of(int descriptor) { return streams[descriptor - 1]; }
-
 int descriptor_of(const FILE* file) {
   if (!started() || file == nullptr) return 0;
-  return file == streams[0] ? STDOUT_FILENO : file == streams[1] ? STDERR_FILENO : 0;
+  if (file == streams[0]) return STDOUT_FILENO;
+  return file == streams[1] ? STDERR_FILENO : current_image().state().output.descriptor_of(file);
 }
 
 bool Stream::keeps_lines_whole() const { return tags.whole_lines && !redirected_; }
@@ -313,6 +312,9 @@ RankOutput::RankOutput(const fiber::Identity* rank)
 }
 
 RankOutput::~RankOutput() {
+  static constinit Hidden<int(FILE*)> close{"fclose"};
+  for (FILE* const file : files_)
+    if (file != nullptr) close(file);
   const std::scoped_lock lock(list_lock);
   for (RankOutput** link = &list; *link != nullptr; link = &(*link)->next_) {
     if (*link == this) {
@@ -320,6 +322,12 @@ RankOutput::~RankOutput() {
       return;
     }
   }
+}
+
+FILE* RankOutput::make_file(int descriptor) {
+  FILE* const file = descriptor == 1 ? open_stream<1>() : open_stream<2>();
+  files_[descriptor - 1] = file;
+  return file;
 }
 
 bool RankOutput::flush() {

@@ -32,15 +32,13 @@ struct Tags {
 /// Sets the tags. Before the first output.
 void set_tags(const Tags& tags);
 bool started();
-/// The streams that start() made; `descriptor` is 1 or 2.
-std::FILE* stream_of(int descriptor);
 /// A function that is told of the first failure to write a rank's output to the job's stdout or stderr, or to
 /// the file that mpiexec has made for it. Any thread.
 using FailureHook = void (*)(const fiber::Identity& rank, int descriptor, int error);
 void set_failure_hook(FailureHook hook);
 /// Calls the hook if the calling thread belongs to a rank. Keeps errno.
 void note_failure(int descriptor, int error);
-/// 1 or 2 for the streams that start() has made, 0 for others.
+/// 1 or 2 for the streams that start() has made and for those of the calling rank, 0 for others.
 int descriptor_of(const std::FILE* file);
 
 /// One of a rank's two streams. Any thread of the rank, also in a signal handler, as write() ends here: no
@@ -139,6 +137,14 @@ class RankOutput {
   Stream& stream(int descriptor) { return descriptor == 2 ? error_ : standard_; }
   /// The stream for a file that the rank has in place of `descriptor`.
   Stream& own(int descriptor) { return descriptor == 2 ? own_error_ : own_standard_; }
+  /// Makes the rank's `stdout` (1) or `stderr` (2), before its constructors run. A rank has them to itself, as it may
+  /// hold their locks for long (flockfile()), or use them without (putc_unlocked()). The first rank has those of
+  /// start(). Null: there is no memory.
+  std::FILE* make_file(int descriptor);
+  /// 1 or 2 for what make_file() has made, else 0.
+  int descriptor_of(const std::FILE* file) const {
+    return file == files_[0] ? 1 : file == files_[1] ? 2 : 0;
+  }
   bool flush();
   bool end();
   /// Ends what was printed to `descriptor`, which will be something else. `stream` is the number of the job's
@@ -161,6 +167,7 @@ class RankOutput {
   Stream error_;
   Stream own_standard_;
   Stream own_error_;
+  std::FILE* files_[2] = {};
   RankOutput* next_ = nullptr;
 };
 

@@ -17,6 +17,7 @@
 #include "image/symbols.h"
 #include "process/files/output.h"
 #include "process/files/streams.h"
+#include "process/rank_state.h"
 
 namespace clump::image {
 namespace {
@@ -33,8 +34,9 @@ void begin_standard_output(Image& image) {
   if (image.native() || !output::started()) return;
   auto** const out = static_cast<FILE**>(image.variable(kStandardOutput));
   auto** const error = static_cast<FILE**>(image.variable(kStandardError));
-  if (*out == nullptr) *out = output::stream_of(1);
-  if (*error == nullptr) *error = output::stream_of(2);
+  // Null, in a program that is loaded late, or the first rank's.
+  if (*out == nullptr || output::descriptor_of(*out) != 0) *out = image.state().output.make_file(1);
+  if (*error == nullptr || output::descriptor_of(*error) != 0) *error = image.state().output.make_file(2);
 }
 
 }  // namespace clump::image
