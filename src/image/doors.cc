@@ -27,8 +27,8 @@ constexpr int kDoors = 320;  // as many as doors_*.S has
 constexpr std::size_t kDoorBytes = 16;
 constexpr std::uintptr_t kPage = 4096;
 
-/// What is behind a door. Written before its address is in a word that a rank has, and never again: ranks read it
-/// without a lock.
+/// What is behind a door. Written before its address is in a word that a rank has, and never again: ranks
+/// read it without a lock.
 struct Behind {
   std::uintptr_t original = 0;
   std::string_view function, reason;  ///< of a call that is refused: lives as long as its library; else empty
@@ -92,7 +92,8 @@ std::unique_ptr<void* []> behind_doors(const Image& image) {
   if (door_count == 0 || image.native()) return nullptr;
   auto targets = std::make_unique<void*[]>(static_cast<std::size_t>(door_count));
   for (int number = 0; number < door_count; ++number)
-    targets[static_cast<std::size_t>(number)] = reinterpret_cast<void*>(image.translate(doors[number].original));
+    targets[static_cast<std::size_t>(number)] =
+        reinterpret_cast<void*>(image.translate(doors[number].original));
   return targets;
 }
 
@@ -104,8 +105,10 @@ void refuse_calls_of(const Object& library) {
     std::uintptr_t bound = 0;
     std::memcpy(&bound, reinterpret_cast<const void*>(word.place), sizeof bound);
     const Object* const owner = registry.find(bound);
-    // What a rank has a copy of is the rank's own affair, and what Clump stands in for looks at the arguments.
-    if (owner == nullptr || owner->is_private || owner->holds(reinterpret_cast<std::uintptr_t>(&doors))) return;
+    // What a rank has a copy of is the rank's own affair, and what Clump stands in for looks at the
+    // arguments.
+    if (owner == nullptr || owner->is_private || owner->holds(reinterpret_cast<std::uintptr_t>(&doors)))
+      return;
     if (const std::uintptr_t door = door_to({bound, word.name, reason})) change(library, word.place, door);
   });
 }

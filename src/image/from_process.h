@@ -21,8 +21,8 @@ StateOfRank make_state(const fiber::Identity* rank);
 /// Of a rank with an identity: the image without one lies in static memory and is never destroyed.
 void free_state(const StateOfRank& state);
 
-/// Ends the job if a process has other ranks: a library of the calling rank has called `function`, which needs a
-/// process for each rank. `reason`: as process_only.h has it. process/refused.cc.
+/// Ends the job if a process has other ranks: a library of the calling rank has called `function`, which
+/// needs a process for each rank. `reason`: as process_only.h has it. process/refused.cc.
 void refuse_call_of_library(std::string_view function, std::string_view reason);
 
 /// Gives a descriptor that lives as long as the process a large number, so that programs that expect small

@@ -214,7 +214,7 @@ base::Status map_template(const ElfFile& file, const std::string& path, int flag
 base::Status load_template(const ElfFile& file, const std::string& path, int flags, Loading& loading,
                            Object** object) {
   CLUMP_TRY(map_template(file, path, flags, loading, object));
-  refuse_calls_of(**object);  // NOLINT: as below
+  refuse_calls_of(**object);                  // NOLINT: as below
   return (*object)->snapshot.take(**object);  // NOLINT: if there were none, map_template() would have failed
 }
 

@@ -11,9 +11,9 @@
 namespace clump::image {
 namespace {
 
-/// Which importers of a function make processes of the ranks. Libraries import much that they hardly ever call,
-/// so the rule is the program itself: a call from a library is refused when it is made (image/doors.h, and
-/// refused.cc where it depends on the arguments). A row with kAny says why any importer counts.
+/// Which importers of a function make processes of the ranks. Libraries import much that they hardly ever
+/// call, so the rule is the program itself: a call from a library is refused when it is made (image/doors.h,
+/// and refused.cc where it depends on the arguments). A row with kAny says why any importer counts.
 enum class Importer : std::uint8_t { kProgram, kAny };
 
 struct Group {

@@ -1,7 +1,8 @@
 // Calls from code of a rank that act on the whole process, or on the kernel thread that runs the rank,
 // although ranks share them: refused when they are made. A program that imports one of them runs as processes
-// anyway (process_only.cc). This is for its libraries, which may import them and never call them. The functions
-// below may be called with some arguments; all others of process_only.cc get a door (image/doors.h).
+// anyway (process_only.cc). This is for its libraries, which may import them and never call them. The
+// functions below may be called with some arguments; all others of process_only.cc get a door
+// (image/doors.h).
 #include <fmt/format.h>
 #include <sys/ptrace.h>
 #include <sys/sem.h>

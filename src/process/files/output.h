@@ -137,14 +137,12 @@ class RankOutput {
   Stream& stream(int descriptor) { return descriptor == 2 ? error_ : standard_; }
   /// The stream for a file that the rank has in place of `descriptor`.
   Stream& own(int descriptor) { return descriptor == 2 ? own_error_ : own_standard_; }
-  /// Makes the rank's `stdout` (1) or `stderr` (2), before its constructors run. A rank has them to itself, as it may
-  /// hold their locks for long (flockfile()), or use them without (putc_unlocked()). The first rank has those of
-  /// start(). Null: there is no memory.
+  /// Makes the rank's `stdout` (1) or `stderr` (2), before its constructors run. A rank has them to itself,
+  /// as it may hold their locks for long (flockfile()), or use them without (putc_unlocked()). The first rank
+  /// has those of start(). Null: there is no memory.
   std::FILE* make_file(int descriptor);
   /// 1 or 2 for what make_file() has made, else 0.
-  int descriptor_of(const std::FILE* file) const {
-    return file == files_[0] ? 1 : file == files_[1] ? 2 : 0;
-  }
+  int descriptor_of(const std::FILE* file) const { return file == files_[0] ? 1 : file == files_[1] ? 2 : 0; }
   bool flush();
   bool end();
   /// Ends what was printed to `descriptor`, which will be something else. `stream` is the number of the job's

@@ -1,5 +1,6 @@
-// Output without the stream's lock, and with the lock held for long. Right: each line comes whole, as each rank is the
-// only thread that uses its stdout, and a rank that holds the lock of its stdout lets others print.
+// Output without the stream's lock, and with the lock held for long. Right: each line comes whole, as each
+// rank is the only thread that uses its stdout, and a rank that holds the lock of its stdout lets others
+// print.
 #define _GNU_SOURCE
 #include "check.h"
 
