@@ -109,6 +109,7 @@ constexpr auto kRows = [] {
 }  // namespace
 
 std::string_view reason_for_processes(std::string_view function, bool of_program) {
+  if (function.starts_with("_Z")) return {};  // C++'s, of which large libraries have 100,000
   const auto* row = std::ranges::lower_bound(kRows, function, {}, &Row::function);
   if (row == kRows.end() || row->function != function) return {};
   return of_program || row->group->importer == Importer::kAny ? row->group->reason : std::string_view();
