@@ -46,10 +46,6 @@ std::vector<std::string> proxy_options(const Command& command) {
   if (command.gdb) words.emplace_back("--gdb");
   if (command.profile) words.emplace_back("--profile");
   if (command.trace) words.insert(words.end(), {"--trace", *command.trace});
-  if (command.hang_after_seconds > 0)
-    words.insert(words.end(), {"--hang-after", std::to_string(command.hang_after_seconds)});
-  if (command.timeout_seconds > 0)
-    words.insert(words.end(), {"--timeout", std::to_string(command.timeout_seconds)});
   return words;
 }
 

@@ -134,6 +134,10 @@ std::vector<OutputBuffer*> output_buffers() {
 
 void write_error(const std::string& text) { output_buffer(STDERR_FILENO).put(base::printable(text)); }
 
+void say(const std::string& text) {
+  write_error(fmt::format("mpiexec: {}{}", text, text.ends_with('\n') ? "" : "\n"));
+}
+
 const WriteFailure* write_failure() { return first_failure ? &*first_failure : nullptr; }
 
 void block_signals_of_writes() {

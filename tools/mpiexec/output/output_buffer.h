@@ -70,6 +70,9 @@ std::vector<OutputBuffer*> output_buffers();
 /// chose.
 void write_error(const std::string& text);
 
+/// The same behind "mpiexec: ", as a line.
+void say(const std::string& text);
+
 struct WriteFailure {
   int descriptor;
   int error;  ///< errno

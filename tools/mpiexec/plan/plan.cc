@@ -65,13 +65,6 @@ std::vector<std::string> environment_of(const Part& part, const Command& command
   return all;
 }
 
-std::string value_of(const std::vector<std::string>& environment, const std::string& name) {
-  for (const std::string& entry : environment) {
-    if (entry.starts_with(name + "=")) return entry.substr(name.size() + 1);
-  }
-  return {};
-}
-
 /// -path: whether one of these folders has the program.
 bool find_in(const std::vector<std::string>& folders, const std::string& typed, const std::string& from,
              std::string& program) {
@@ -346,6 +339,12 @@ base::Status place(const Command& command, Plan& plan) {
 }
 
 }  // namespace
+
+std::string value_of(const std::vector<std::string>& environment, const std::string& name) {
+  for (const std::string& entry : environment)
+    if (entry.starts_with(name + "=")) return entry.substr(name.size() + 1);
+  return {};
+}
 
 base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
   const std::string start = tools::current_directory();
