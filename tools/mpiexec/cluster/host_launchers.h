@@ -27,8 +27,8 @@ class HostLaunchers : private Launchers {
   void take_guests();
   /// No more are expected.
   void close_arrivals();
-  /// Launchers whose streams have ended: ssh may leave its connection behind for the next job, if it can end by
-  /// itself. Not for long. False: as read_events().
+  /// Launchers whose streams have ended: ssh may leave its connection behind for the next job, if it can end
+  /// by itself. Not for long. False: as read_events().
   bool wait_for_end();
 
  private:

@@ -174,9 +174,8 @@ void RecordSender::begin(int socket, int descriptor, const Moment& start) {
 bool RecordSender::answer() const {
   for (char ask = 0; receive_one(socket_, ask);) {
     if (ask == kEnough) return true;
-    const bool is_told = ask == kTime ? send_one(socket_, static_cast<std::int64_t>(record::system_nanoseconds()))
-                                      : send_records();
-    if (!is_told) return false;
+    const auto now = static_cast<std::int64_t>(record::system_nanoseconds());
+    if (!(ask == kTime ? send_one(socket_, now) : send_records())) return false;
   }
   return false;
 }

@@ -1,6 +1,6 @@
-// How records of other hosts come to mpiexec: over a channel of each host's stream (channels.h). mpiexec asks,
-// and the proxy answers: what time it is, before its ranks begin and after they have ended, so that clocks can
-// be compared, and then what the ranks have written down.
+// How records of other hosts come to mpiexec: over a channel of each host's stream (channels.h). mpiexec
+// asks, and the proxy answers: what time it is, before its ranks begin and when they have ended, so that
+// clocks can be compared, and then what the ranks have written down.
 #pragma once
 
 #include <mutex>
@@ -34,8 +34,8 @@ class RecordCollector {
   std::vector<tools::profile::Source> sources_;
 };
 
-/// A proxy's side, of its main thread. It waits for mpiexec's words; if the stream to mpiexec ends, so does the
-/// socket.
+/// A proxy's side, of its main thread. It waits for mpiexec's words; if the stream to mpiexec ends, so does
+/// the socket.
 class RecordSender {
  public:
   RecordSender() = default;
@@ -43,8 +43,8 @@ class RecordSender {
   RecordSender(const RecordSender&) = delete;
   RecordSender& operator=(const RecordSender&) = delete;
 
-  /// The ranks of this host are about to begin, and write to the memory behind `descriptor`. mpiexec is at the
-  /// other end of `socket`.
+  /// The ranks of this host are about to begin, and write to the memory behind `descriptor`. mpiexec is at
+  /// the other end of `socket`.
   void begin(int socket, int descriptor, const tools::profile::Moment& start);
   /// They have ended. True when mpiexec has all that it wants.
   bool report() const;
