@@ -41,6 +41,7 @@ constexpr std::chrono::milliseconds kEndOfLaunchers{1000};  ///< until they have
 constexpr std::chrono::milliseconds kGraceOfOthers{5500};   ///< of other hosts, when the job has failed
 constexpr std::chrono::milliseconds kOtherTroubles{500};    ///< when hosts cannot take part: do others, too?
 constexpr std::chrono::milliseconds kLook{500};             ///< so often, whether hosts are silent
+constexpr std::chrono::seconds kQuiet{15};                  ///< a launcher that has said nothing is told then
 constexpr std::pair<Channel, int> kOutputs[] = {{Channel::kOutput, STDOUT_FILENO},
                                                 {Channel::kErrors, STDERR_FILENO}};
 
@@ -99,6 +100,7 @@ class HostsDriver {
   void take_steps();
   void fail();
   void tell_of_timeout();
+  void tell_of_quiet_launchers();
   /// The ranks of all hosts have ended, and so it is told.
   bool have_all_told() const;
   bool proxy_has_told() const { return control_.tells_itself() && control_.code(0); }
@@ -131,6 +133,7 @@ class HostsDriver {
   bool is_unread_ = false;  ///< the output, by what has stopped to read it, and the job is ended from outside
   std::size_t first_ = 0;   ///< the host whose output is passed on first
   std::size_t kept_ = 0;    ///< bytes of output, at the last look
+  std::optional<Ending::Clock::time_point> tells_of_quiet_at_ = Ending::Clock::now() + kQuiet;
   Ending::Clock::time_point silent_since_ = Ending::Clock::now();
 };
 
@@ -160,8 +163,9 @@ base::Status HostsDriver::open_arrivals() {
     if (!launch_.are_here[line.launcher.number()])
       hosts.emplace_back(line.launcher.number(), line.launcher.name());
   const auto by = launch_.launcher.has_program() ? Arrivals::KeyBy::kFile : Arrivals::KeyBy::kUser;
-  CLUMP_TRY(arrivals_.emplace().open(by, hosts, launch_.interface));
-  return by == Arrivals::KeyBy::kUser ? arrivals_->tell_user(hosts) : base::Status();
+  CLUMP_TRY(arrivals_.emplace().open(by, hosts, launch_.places.interface));
+  return by == Arrivals::KeyBy::kUser ? arrivals_->tell_user(hosts, launch_.launcher.program_there())
+                                      : base::Status();
 }
 
 /// The proxy of the line will be started by a process, which is added to `launchers`, or by the user.
@@ -246,6 +250,7 @@ void HostsDriver::wait_once() {
     if (!is_over_[host]) look_at_end(host);
   if (ending_.is_timeout()) end_job(SIGALRM);
   take_steps();
+  tell_of_quiet_launchers();
   if (gdb_) look_after_gdb();
 }
 
@@ -544,13 +549,30 @@ void HostsDriver::tell_of_timeout() {
                            launch_.command.timeout_seconds, more));
 }
 
+/// Once. A launcher may ask a question that is not shown, or wait for a host behind a firewall.
+void HostsDriver::tell_of_quiet_launchers() {
+  if (!tells_of_quiet_at_ || Ending::Clock::now() < *tells_of_quiet_at_) return;
+  tells_of_quiet_at_.reset();
+  std::string names, command;
+  for (const Line& line : lines_) {
+    if (!line.launcher.is_quiet()) continue;
+    if (names.empty()) command = launch_.launcher.command_before(line.launcher.name());
+    names += (names.empty() ? "" : ", ") + line.launcher.name();
+  }
+  if (names.empty()) return;
+  output_.show(fmt::format("mpiexec: {}: {} has said nothing for {} s: does it ask a question, or does a firewall "
+                           "drop what it sends? Try it: {} true; --launcher names other ways\n",
+                           names, command, kQuiet.count(), command));
+}
+
 int HostsDriver::report() const {
   const Troubles& troubles = control_.troubles();
   if (is_stuck_) return 1;  // which was said
   if (write_failure() != nullptr && write_failure()->error == EPIPE) return 128 + SIGPIPE;
   if (ending_.has_begun()) return report_ending();
   if (troubles.any()) {
-    write_error(troubles.text());
+    const std::string& from = launch_.command.hosts_from;
+    write_error(troubles.text() + (from.empty() ? from : "mpiexec: the hosts are those of " + from + "\n"));
     return troubles.code();
   }
   if (control_.first_code() != 0) return control_.first_code();
