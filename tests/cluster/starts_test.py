@@ -3,6 +3,7 @@
 import pathlib
 import shutil
 import subprocess
+import tempfile
 import unittest
 
 import cluster
@@ -175,6 +176,15 @@ class Starts(cluster.Case):
         self.refused("pwd", code=126, cwd=here / "work", says=rf"h1: working directory '{here}/work': No such file or directory")
         job = self.run_job("--wdir", "/usr", "--host", "h0:1,h1:1", "-n", 2, "pwd", cwd=here / "work")
         self.assertEqual((job.returncode, job.stdout, job.stderr), (0, "/usr\n/usr\n", ""))
+
+    def test_the_start_directory_was_removed(self):
+        for words, code, out, errors in ((), 126, "", r"mpiexec: working directory '{}' was removed"), (("--wdir", "/usr"), 0, "/usr\n/usr\n", "^"):
+            removed = tempfile.mkdtemp()
+            remove = ["sh", "-c", f'cd {removed} && rmdir {removed} && exec "$@"', "sh"]
+            command = lambda *options: cluster.on("h0", *remove, tool.BIN / "mpiexec", *options)
+            job = self.run_job(*words, "--host", "h0:1,h1:1", "-n", 2, "pwd", command=command)
+            self.assertEqual((job.returncode, job.stdout), (code, out), job)
+            self.assertRegex(job.stderr, errors.format(removed))  # the agent's shell has its own word
 
     def test_the_working_directory_is_missing(self):
         here, there = self.folder(), self.folder()

@@ -38,8 +38,7 @@ std::vector<std::string> proxy_options(const Command& command) {
   std::vector<std::string> words{"--proxy"};
   if (command.cores) words.insert(words.end(), {"--cores", *command.cores});
   if (command.hardware_threads) words.emplace_back("--use-hwthread-cpus");
-  const tools::Wish interface = interface_of(command);
-  if (interface.is_set()) words.insert(words.end(), {"--iface", interface.value});
+  if (command.enough_cores) words.emplace_back("--nooversubscribe");
   if (command.workers > 0) words.insert(words.end(), {"--workers", std::to_string(command.workers)});
   if (command.helpers) words.insert(words.end(), {"--helpers", std::to_string(*command.helpers)});
   if (command.map) words.emplace_back("--map");
@@ -79,11 +78,10 @@ base::Status run_on_hosts(const Command& command, Plan& plan, Records& records, 
                     .job = plan.job,
                     .choice = choice,
                     .launcher = launcher,
-                    .interface = interface_of(command).value,
                     .width = width,
                     .are_here = are_here,
                     .words = proxy_options(command),
-                    .places = places_of(command.hosts, plan.job),
+                    .places = places_of(command.hosts, plan.job, interface_of(command)),
                     .records = records},
                    code);
 }

@@ -32,8 +32,9 @@ base::Status HostLaunchers::open() {
   for (const Branch& one : branches)
     if (!launch_.are_here[one.line.number()]) hosts.emplace_back(one.line.number(), one.line.name());
   const auto by = launch_.launcher.has_program() ? Arrivals::KeyBy::kFile : Arrivals::KeyBy::kUser;
-  CLUMP_TRY(arrivals_.emplace().open(by, hosts, launch_.interface));
-  return by == Arrivals::KeyBy::kUser ? arrivals_->tell_user(hosts) : base::Status();
+  CLUMP_TRY(arrivals_.emplace().open(by, hosts, launch_.places.interface));
+  return by == Arrivals::KeyBy::kUser ? arrivals_->tell_user(hosts, launch_.launcher.program_there())
+                                      : base::Status();
 }
 
 /// The proxy of the branch will be started by a process, or by the user.

@@ -37,6 +37,7 @@ namespace {
 constexpr std::chrono::milliseconds kGraceOfOthers{5500};   ///< of other hosts, when the job has failed
 constexpr std::chrono::milliseconds kOtherTroubles{500};    ///< when hosts cannot take part: do others, too?
 constexpr std::chrono::milliseconds kLook{500};             ///< so often, whether hosts are silent
+constexpr std::chrono::seconds kQuiet{15};                  ///< a launcher that has said nothing is told then
 
 class HostsDriver {
  public:
@@ -81,6 +82,7 @@ class HostsDriver {
   void take_steps();
   void fail();
   void tell_of_timeout();
+  void tell_of_quiet_launchers();
   /// The ranks of all hosts have ended, and so it is told.
   bool have_all_told() const;
   int report() const;
@@ -107,6 +109,7 @@ class HostsDriver {
   bool has_given_up_ = false;
   bool is_unread_ = false;  ///< the output, by what has stopped to read it, and the job is ended from outside
   std::size_t first_ = 0;   ///< the host whose output is passed on first
+  std::optional<Ending::Clock::time_point> tells_of_quiet_at_ = Ending::Clock::now() + kQuiet;
 };
 
 base::Status HostsDriver::start() {
@@ -152,6 +155,7 @@ void HostsDriver::wait_once() {
     if (!is_over_[host]) look_at_end(host);
   if (ending_.is_timeout()) end_job(SIGALRM);
   take_steps();
+  tell_of_quiet_launchers();
   if (gdb_) look_after_gdb();
 }
 
@@ -396,13 +400,30 @@ void HostsDriver::tell_of_timeout() {
                            launch_.command.timeout_seconds, more));
 }
 
+/// Once. A launcher may ask a question that is not shown, or wait for a host behind a firewall.
+void HostsDriver::tell_of_quiet_launchers() {
+  if (!tells_of_quiet_at_ || Ending::Clock::now() < *tells_of_quiet_at_) return;
+  tells_of_quiet_at_.reset();
+  std::string names, command;
+  for (const Branch& one : launchers_.branches) {
+    if (!one.line.is_quiet()) continue;
+    if (names.empty()) command = launch_.launcher.command_before(one.line.name());
+    names += (names.empty() ? "" : ", ") + one.line.name();
+  }
+  if (names.empty()) return;
+  output_.show(fmt::format("mpiexec: {}: {} has said nothing for {} s: does it ask a question, or does a firewall "
+                           "drop what it sends? Try it: {} true; --launcher names other ways\n",
+                           names, command, kQuiet.count(), command));
+}
+
 int HostsDriver::report() const {
   const Troubles& troubles = control_.troubles();
   if (is_stuck_) return 1;  // which was said
   if (write_failure() != nullptr && write_failure()->error == EPIPE) return 128 + SIGPIPE;
   if (ending_.has_begun()) return report_ending();
   if (troubles.any()) {
-    write_error(troubles.text());
+    const std::string& from = launch_.command.hosts_from;
+    write_error(troubles.text() + (from.empty() ? from : "mpiexec: the hosts are those of " + from + "\n"));
     return troubles.code();
   }
   if (control_.first_code() != 0) return control_.first_code();

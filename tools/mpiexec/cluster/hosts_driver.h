@@ -23,7 +23,6 @@ struct Launch {
   const pmi::Job& job;
   tools::LauncherChoice choice;
   const tools::Launcher& launcher;  ///< for that choice
-  std::string interface;            ///< where mpiexec listens, if the launcher gives no stream; empty: any
   int width = 0;                    ///< so many hosts are started from here; others start the rest
   std::vector<bool> are_here;       ///< by host
   std::vector<std::string> words;   ///< for proxies (start_message.h)

@@ -134,6 +134,10 @@ std::string LauncherLine::take_words(bool all) {
   return words_.substr(std::exchange(shown_, words_.size()));
 }
 
+bool LauncherLine::is_quiet() const {
+  return !is_here_ && !is_there_ && !has_launcher_ended() && words_.empty() && stream_.noise().empty();
+}
+
 void LauncherLine::note_launcher_end(int status, int error) {
   launcher_status_ = status;
   cannot_start_ = error;

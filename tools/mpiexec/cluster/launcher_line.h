@@ -60,6 +60,8 @@ class LauncherLine {
   /// What the launcher has written to stderr, and is to be shown now; `all` of it at its good end. What comes
   /// shortly before a bad end is told by why_lost().
   std::string take_words(bool all = false);
+  /// Nothing has come from it or from the host yet; its process goes on.
+  bool is_quiet() const;
   /// Its process has ended, with this status of waitpid(); -1: it could not be started, `error` says why.
   void note_launcher_end(int status, int error = 0);
   bool has_launcher_ended() const { return !has_process_ || launcher_status_.has_value(); }

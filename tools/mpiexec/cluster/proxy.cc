@@ -71,7 +71,7 @@ base::Status prepare(ProxyRelay& relay, ProxyLink& link, Command& command, Plan&
   link.own = relay.own();
   CLUMP_TRY(enter(plan.job, start.places.start, exit_code));
   exit_code = kExitCannotRun;
-  CLUMP_TRY(find_own_address(plan.job, start.places, command.interface.value, plan.job.network.interface));
+  CLUMP_TRY(find_own_address(plan.job, start.places, plan.job.network.interface));
   return complete_plan(command, plan);
 }
 

@@ -77,7 +77,7 @@ int Run::finish() {
   read_packets();
   pass_on_news();
   if (is_stuck_) look_who_waits();  // a process that has found so itself may have ended at once
-  if (failure_) say(diag::report(*failure_, plan_.job.ranks(), has_core_));
+  if (failure_) say(diag::report(*failure_, plan_.job.ranks(), on_host(failure_->rank), has_core_));
   // Ranks that handle the signal come to an end of their own, of which there is nothing to say.
   if (!failure_ && exit_code_ != 0 && !where_it_ended_.empty())
     say(fmt::format("the job was ended by {}; where the ranks were:\n{}",
@@ -237,10 +237,16 @@ void Run::read_events() {
     }
   }
   if (supervisor_gone_ && exit_code_ == 0) {
-    say(fmt::format("the process that keeps the job together{} was killed",
-                    command_.proxy ? " on " + plan_.job.this_node().name : ""));
+    say(fmt::format("the process that keeps the job together{} was killed", on_host()));
     exit_code_ = 128 + SIGKILL;
   }
+}
+
+std::string Run::on_host(int rank) const {
+  if (!command_.proxy) return {};
+  const bool is_known = rank >= 0 && rank < plan_.job.ranks();  // it may have been spawned, on this host
+  const int node = is_known ? plan_.job.node_of(rank) : plan_.job.node;
+  return " on " + plan_.job.nodes[static_cast<std::size_t>(node)].name;
 }
 
 const pmi::HostProcess& Run::process_of(const Event& event) const {

@@ -107,7 +107,7 @@ void Run::look_at_output() {
 void Run::tell_of_lost_output(const std::string& subject, int error) {
   if (std::exchange(is_output_lost_, true)) return;
   say(fmt::format("{}cannot write its output: {}: what could not be written is lost",
-                  subject.empty() ? subject : subject + " ",
+                  subject.empty() ? subject : subject + on_host() + " ",
                   error != 0 ? std::strerror(error) : "an error that it has not told (is the disk full?)"));
 }
 

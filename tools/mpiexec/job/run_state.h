@@ -61,6 +61,8 @@ class Run {
 
   /// There is one host process, and it is on this host.
   bool is_alone() const { return plan_.job.processes.size() == 1; }
+  /// Behind the name of a rank, where a proxy speaks of it: " on h1". Negative: a rank of this host.
+  std::string on_host(int rank = -1) const;
 
   base::Status describe_with_streams(int number, Process& process);
   base::Status direct_input(int number, Process& process);
