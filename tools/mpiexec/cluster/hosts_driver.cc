@@ -171,7 +171,7 @@ int HostsDriver::milliseconds_left() const {
 }
 
 void HostsDriver::lose_launchers() {
-  output_.show("mpiexec: the process that keeps the job together was killed\n");
+  output_.say("the process that keeps the job together was killed");
   has_lost_ = true;
   give_up();
 }
@@ -278,7 +278,7 @@ void HostsDriver::lose(std::size_t host) {
   if (!has_given_up_) {
     const char* const more = control_.code(host) ? "; the end of what its ranks have written is lost" : "";
     if (hosts_[host].is_there())
-      output_.show(fmt::format("mpiexec: lost {}: {}{}\n", name(host), why_lost(host), more));
+      output_.say(fmt::format("lost {}: {}{}", name(host), why_lost(host), more));
     else
       control_.add_trouble(host, why_lost(host));
   }
@@ -324,15 +324,15 @@ void HostsDriver::pass_on_output() {
 void HostsDriver::look_at_output() {
   const WriteFailure* const failed = write_failure();
   if (failed == nullptr || std::exchange(is_output_lost_, true)) return;
-  output_.show(fmt::format("mpiexec: cannot write its output: {}: what could not be written is lost\n",
-                           std::strerror(failed->error)));
+  output_.say(fmt::format("cannot write its output: {}: what could not be written is lost",
+                          std::strerror(failed->error)));
   if (failed->error == EPIPE) end_job(SIGPIPE);
 }
 
 void HostsDriver::look_after_gdb() {
   const base::Status started = gdb_->poll();
   if (started.ok()) return;
-  output_.show(fmt::format("mpiexec: {}\n", base::message_of(started.code())));
+  output_.say(base::message_of(started.code()));
   ending_.begin(SIGTERM, {});
 }
 
@@ -396,8 +396,8 @@ void HostsDriver::tell_of_timeout() {
   std::string more = where_.empty() ? where_ : "; where the ranks were:\n" + where_;
   for (std::size_t host = 0; !has_begun_ && host < hosts_.size(); ++host)
     if (!hosts_[host].is_there()) more += (more.empty() ? "; it waits for " : ", ") + name(host);
-  output_.show(fmt::format("mpiexec: the job has not ended within {} s (--timeout): ending it{}\n",
-                           launch_.command.timeout_seconds, more));
+  output_.say(fmt::format("the job has not ended within {} s (--timeout): ending it{}",
+                          launch_.command.timeout_seconds, more));
 }
 
 /// Once. A launcher may ask a question that is not shown, or wait for a host behind a firewall.
@@ -411,9 +411,9 @@ void HostsDriver::tell_of_quiet_launchers() {
     names += (names.empty() ? "" : ", ") + one.line.name();
   }
   if (names.empty()) return;
-  output_.show(fmt::format("mpiexec: {}: {} has said nothing for {} s: does it ask a question, or does a firewall "
-                           "drop what it sends? Try it: {} true; --launcher names other ways\n",
-                           names, command, kQuiet.count(), command));
+  output_.say(fmt::format("{}: {} has said nothing for {} s: does it ask a question, or does a firewall drop "
+                          "what it sends? Try it: {} true; --launcher names other ways",
+                          names, command, kQuiet.count(), command));
 }
 
 int HostsDriver::report() const {

@@ -87,6 +87,8 @@ void HostsOutput::show(const std::string& text) {
   write_error(text);
 }
 
+void HostsOutput::say(const std::string& text) { show(as_word(text)); }
+
 void HostsOutput::show_due() {
   for (Lines& lines : hosts_)
     for (LineForwarder* const one : {&lines.out, &lines.err}) one->show_beginning(Clock::now());

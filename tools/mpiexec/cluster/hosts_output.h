@@ -33,8 +33,9 @@ class HostsOutput {
   void end(std::size_t host, Channels& channels);
   /// What reads the output has taken nothing for kSilence, and there is some.
   bool is_unread() const;
-  /// mpiexec's own words.
+  /// Words of launchers, as they are, and mpiexec's own.
   void show(const std::string& text);
+  void say(const std::string& text);
   /// What is due now.
   void show_due();
   std::optional<std::chrono::steady_clock::time_point> next() const;

@@ -134,9 +134,11 @@ std::vector<OutputBuffer*> output_buffers() {
 
 void write_error(const std::string& text) { output_buffer(STDERR_FILENO).put(base::printable(text)); }
 
-void say(const std::string& text) {
-  write_error(fmt::format("mpiexec: {}{}", text, text.ends_with('\n') ? "" : "\n"));
+std::string as_word(const std::string& text) {
+  return fmt::format("mpiexec: {}{}", text, text.ends_with('\n') ? "" : "\n");
 }
+
+void say(const std::string& text) { write_error(as_word(text)); }
 
 const WriteFailure* write_failure() { return first_failure ? &*first_failure : nullptr; }
 

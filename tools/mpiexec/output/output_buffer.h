@@ -70,7 +70,9 @@ std::vector<OutputBuffer*> output_buffers();
 /// chose.
 void write_error(const std::string& text);
 
-/// The same behind "mpiexec: ", as a line.
+/// "mpiexec: TEXT", as a line.
+std::string as_word(const std::string& text);
+/// The same, to stderr.
 void say(const std::string& text);
 
 struct WriteFailure {
