@@ -1,14 +1,12 @@
 #include "cluster/hosts_driver.h"
 
 #include <signal.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <deque>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>

@@ -7,8 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
-#include <cstring>
 #include <utility>
 
 #include "common/poll_set.h"

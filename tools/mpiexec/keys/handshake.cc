@@ -70,10 +70,10 @@ void Handshake::draw() {
 Handshake::State Handshake::transfer(int socket) {
   for (char bytes[kAnswer];;) {
     // It is short, and the connection is new: there is room for it, or the other side is not one of ours.
-    if (const std::string out = take_output();
-        !out.empty() && ::send(socket, out.data(), out.size(), MSG_DONTWAIT | MSG_NOSIGNAL) !=
-                            static_cast<ssize_t>(out.size()))
-      return State::kClosed;
+    const std::string out = take_output();
+    const ssize_t sent =
+        out.empty() ? 0 : ::send(socket, out.data(), out.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent != static_cast<ssize_t>(out.size())) return errno = EPIPE, State::kClosed;
     if (is_done_) return State::kDone;
     const ssize_t got = ::recv(socket, bytes, wanted_ - came_.size(), MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;

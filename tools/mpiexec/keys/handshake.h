@@ -41,7 +41,7 @@ class Handshake {
     kWaits,   ///< for the other side
     kDone,    ///< the other side knows the key, and mpiexec has admitted the proxy
     kWrong,   ///< the other side does not know the key, or speaks something else
-    kClosed,  ///< the connection is closed; errno is 0, or says why
+    kClosed,  ///< so is the connection; errno: EPIPE at a word of this side, 0 by the other side, or why
   };
   /// Moves what can be moved now over a non-blocking socket. Reads no byte more than the handshake wants.
   State transfer(int socket);

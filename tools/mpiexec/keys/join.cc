@@ -106,7 +106,9 @@ bool Attempt::finish_handshake() {
       end("what answers there does not know the job's key");
       return false;
     case Handshake::State::kClosed:
-      end(errno == 0 ? "closed the connection without an answer" : std::strerror(errno));
+      end(errno == 0       ? "closed the connection without an answer"
+          : errno == EPIPE ? "the connection was closed"
+                           : std::strerror(errno));
       return false;
   }
   return false;
