@@ -167,7 +167,7 @@ class Cluster(cluster.Case):
             with self.subTest(hosts=hosts):
                 job = self.run_job("--host", hosts, "-n", 3, tool.program("show"))
                 self.assertEqual(job.returncode, 126)
-                self.assertRegex(job.stderr, r"^mpiexec: h7: agent does not reach it .*; no address is known for it\n$")
+                self.assertRegex(job.stderr, r"^mpiexec: h7: agent \(PRTE_MCA_plm_ssh_agent\) does not reach it .*; no address is known for it\n$")
 
     def test_a_rank_elsewhere_that_never_calls_mpi_init(self):
         for options in (), ("--ranks", "processes"):

@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -207,6 +209,16 @@ std::vector<std::string> Launcher::command(const std::string& host,
     all.push_back(std::move(line));
   }
   return all;
+}
+
+base::Status find_width(int& width) {
+  const char* const text = std::getenv(kWidthVariable);
+  width = 32;
+  if (text == nullptr || *text == '\0') return {};
+  const char* const end = text + std::strlen(text);
+  const auto [rest, error] = std::from_chars(text, end, width);
+  if (error == std::errc() && rest == end && width > 0) return {};
+  return base::fail(MPI_ERR_ARG, "{}={}: a number of hosts is needed, 1 at least", kWidthVariable, text);
 }
 
 StartFailure why_not_started(const std::string& launcher, const std::string& host, int code,

@@ -55,6 +55,10 @@ class Launcher {
   std::string name_, prefix_;
 };
 
+/// The environment variable that says how many hosts mpiexec, or a proxy, starts itself; 32 if it is not set.
+inline constexpr const char* kWidthVariable = "CLUMP_TREE_WIDTH";
+base::Status find_width(int& width);
+
 /// Why the command of a launcher has ended with this code before Clump's mpiexec has said anything; `said` is
 /// what has come instead.
 struct StartFailure {

@@ -1,9 +1,6 @@
 #include "cluster/cluster.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
-#include <cstring>
 
 #include "cluster/hosts_driver.h"
 #include "cluster/places_here.h"
@@ -16,22 +13,6 @@ namespace {
 
 /// Descriptors that mpiexec has open: pipes to a launcher, and ends of channels.
 constexpr long kFilesOfHost = 12, kFilesOfMpiexec = 64;
-
-constexpr int kUsualWidth = 32;
-
-base::Status find_width(int& width) {
-  const char* const text = std::getenv(kWidthVariable);
-  width = kUsualWidth;
-  if (text == nullptr || *text == '\0') return {};
-  const char* const end = text + std::strlen(text);
-  const auto [rest, error] = std::from_chars(text, end, width);
-  if (error == std::errc() && rest == end && width > 0) return {};
-  return base::fail(MPI_ERR_ARG, "{}={}: a number of hosts is needed, 1 at least", kWidthVariable, text);
-}
-
-tools::Wish interface_of(const Command& command) {
-  return tools::first_set(command.interface, {"CLUMP_IFACE", "HYDRA_IFACE"});
-}
 
 /// What of the command line each proxy has to know.
 std::vector<std::string> proxy_options(const Command& command) {
@@ -58,7 +39,7 @@ base::Status run_on_hosts(const Command& command, Plan& plan, Records& records, 
   const tools::LauncherChoice choice = tools::with_variables(command.launcher);
   tools::Launcher launcher;
   int width = 0;
-  CLUMP_TRY(find_width(width));
+  CLUMP_TRY(tools::find_width(width));
   CLUMP_TRY(launcher.find(choice));
   const long files = kFilesOfMpiexec + kFilesOfHost * static_cast<long>(plan.job.nodes.size());
   CLUMP_TRY(tools::check_limits({.descriptors = files}, plan.job.ranks()));

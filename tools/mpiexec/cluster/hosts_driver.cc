@@ -264,7 +264,7 @@ std::string HostsDriver::why_lost(std::size_t host) {
   const HostLine& one = hosts_[host];
   if (one.lost() && !one.is_there())
     return fmt::format("{}; another host has tried it: with {}={} mpiexec does so itself", *one.lost(),
-                       kWidthVariable, hosts_.size());
+                       tools::kWidthVariable, hosts_.size());
   if (one.lost()) return *one.lost();
   LauncherLine& line = hosts_[host].line();
   if (one.is_first()) return line.why_lost(launch_.launcher.name());

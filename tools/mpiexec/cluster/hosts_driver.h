@@ -14,9 +14,6 @@
 
 namespace clump::mpiexec {
 
-/// The environment variable that says how many hosts mpiexec, or a proxy, starts itself.
-inline constexpr const char* kWidthVariable = "CLUMP_TREE_WIDTH";
-
 /// What run_hosts() needs.
 struct Launch {
   const Command& command;

@@ -109,6 +109,10 @@ base::Status parse(const std::vector<std::string>& words, Command& command) {
   return {};
 }
 
+tools::Wish interface_of(const Command& command) {
+  return tools::first_set(command.interface, {"CLUMP_IFACE", "HYDRA_IFACE"});
+}
+
 std::string help_text() {
   std::string text =
       "mpiexec starts an MPI program.\n\n"

@@ -115,6 +115,9 @@ bool is_hidden(const Option& row);
 /// `words` is argv without argv[0]. Fails with MPI_ERR_ARG and a message that names the word.
 base::Status parse(const std::vector<std::string>& words, Command& command);
 
+/// Of the option, or of variables.
+tools::Wish interface_of(const Command& command);
+
 /// The text of --help.
 std::string help_text();
 
