@@ -19,8 +19,8 @@ std::string who_failed(const pmi::Failure& failure, int ranks) {
   return failure.rank >= 0 ? rank_of(failure.rank, ranks) : "the job's process";
 }
 
-std::string headline(const pmi::Failure& failure, int ranks, bool has_core) {
-  std::string who = who_failed(failure, ranks);
+std::string headline(const pmi::Failure& failure, int ranks, std::string_view where, bool has_core) {
+  const std::string who = fmt::format("{}{}", who_failed(failure, ranks), where);
   const std::string_view core = has_core ? " (core dumped)" : "";
   switch (failure.reason) {
     case pmi::Reason::kExited:
@@ -137,8 +137,8 @@ std::string signal_name(int number) {
   return fmt::format("SIG{} ({})", name, meaning);
 }
 
-std::string report(const pmi::Failure& failure, int ranks, bool has_core) {
-  std::string text = headline(failure, ranks, has_core);
+std::string report(const pmi::Failure& failure, int ranks, std::string_view where, bool has_core) {
+  std::string text = headline(failure, ranks, where, has_core);
   // After an exit code the text continues the sentence: "before it called MPI_Finalize".
   if (!failure.text.empty()) text += (failure.reason == pmi::Reason::kExited ? " " : ": ") + failure.text;
   if (text.back() != '\n') text += '\n';

@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 import cluster
-from cluster import LIMIT, mpiexec, on, processes, send, set_link, tool
+from cluster import LIMIT, mpiexec, on, processes, program_of, send, set_link, tool
 
 setUpModule = cluster.skip_without_hosts
 
@@ -94,7 +94,23 @@ class Cluster(cluster.Case):
     def test_the_first_failure_ends_all(self):
         job = self.run_job("--host", "h0,h1,h2", "-n", 6, tool.program("fail"), "mpi-abort", 3)
         self.assertEqual(job.returncode, 7, job)
-        self.assertIn("rank 3 of 6", job.stderr)
+        self.assertIn("rank 3 of 6 on h1", job.stderr)
+
+    def test_a_failure_is_told_with_its_rank_and_host(self):
+        ends = {"exit": (5, "ended with exit code 5"), "mpi-abort": (7, "aborted the job with code 7"), "segv": (139, "was ended by SIGSEGV")}
+        for options in (), ("--ranks", "processes"):
+            for way, (code, end) in ends.items():
+                with self.subTest(options=options, way=way):
+                    job = self.run_job(*options, "--host", "h0,h1,h2", "-n", 6, tool.program("fail"), way, 4)
+                    self.assertEqual(job.returncode, code, job)
+                    self.assertRegex(job.stderr, rf"(?m)^mpiexec: rank 4 of 6 on h2 {end}")
+
+    def test_a_process_of_several_ranks_is_told_with_its_host(self):
+        job = self.start("--host", "h0,h1,h2", "-n", 6)
+        send([pid for pid in processes("h2") if program_of(pid) == "launcher_busy"], signal.SIGKILL)
+        _, errors = tool.end_of(job, limit=LIMIT)
+        self.assertEqual(job.returncode, 128 + signal.SIGKILL, errors)
+        self.assertRegex(errors, "(?m)^mpiexec: the process of ranks 4-5 on h2 was ended by SIGKILL")
 
     def test_a_rank_that_is_killed(self):
         job = self.start("--ranks", "processes", "--host", "h0,h1", "-n", 4)
@@ -102,7 +118,7 @@ class Cluster(cluster.Case):
         os.kill(victims[-1], signal.SIGKILL)
         _, errors = tool.end_of(job, limit=LIMIT)
         self.assertEqual(job.returncode, 128 + signal.SIGKILL, errors)
-        self.assertRegex(errors, "rank [23] of 4 was ended by SIGKILL")
+        self.assertRegex(errors, "rank [23] of 4 on h1 was ended by SIGKILL")
 
     def test_mpiexec_is_killed(self):
         job = self.start("--host", "h0,h1,h2", "-n", 6)
@@ -151,7 +167,7 @@ class Cluster(cluster.Case):
             with self.subTest(hosts=hosts):
                 job = self.run_job("--host", hosts, "-n", 3, tool.program("show"))
                 self.assertEqual(job.returncode, 126)
-                self.assertRegex(job.stderr, r"^mpiexec: h7: agent does not reach it .*; no address is known for it\n$")
+                self.assertRegex(job.stderr, r"^mpiexec: h7: agent \(PRTE_MCA_plm_ssh_agent\) does not reach it .*; no address is known for it\n$")
 
     def test_a_rank_elsewhere_that_never_calls_mpi_init(self):
         for options in (), ("--ranks", "processes"):
@@ -159,7 +175,7 @@ class Cluster(cluster.Case):
                 job = self.run_job(*options, "--host", "h0:1,h1:1,h2:2", "-n", 1, tool.program("busy"), ":", "-n", 1, "true", ":", "-n", 2,
                                    tool.program("busy"))
                 self.assertEqual(job.returncode, 1, job)
-                self.assertEqual(job.stderr.count("rank 1 of 4 ended with exit code 0"), 1, job)
+                self.assertEqual(job.stderr.count("rank 1 of 4 on h1 ended with exit code 0"), 1, job)
                 self.assertIn("without calling MPI_Init", job.stderr)
 
     def test_collectives(self):

@@ -160,7 +160,7 @@ class Sge(tool.Case):
 
     def test_codes(self):
         code, lines, errors = self.run_job("mpiexec -n 3 sh -c 'exit $((PMI_RANK == 1 ? 7 : 0))'")
-        self.assertEqual((code, lines, errors), (7, [], "mpiexec: rank 1 of 3 ended with exit code 7\n"))
+        self.assertEqual((code, lines, errors), (7, [], "mpiexec: rank 1 of 3 on h1 ended with exit code 7\n"))
         code, lines, errors = self.run_job("mpiexec --prefix /no/clump --host h0,nohost -n 2 hostname")
         self.assertEqual((code, lines), (126, []), errors)
         self.assertRegex(errors, r"^mpiexec: nohost: qrsh does not reach it \(exit code \d+\): .*\n")

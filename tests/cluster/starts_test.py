@@ -3,6 +3,7 @@
 import pathlib
 import shutil
 import subprocess
+import tempfile
 import unittest
 
 import cluster
@@ -92,11 +93,11 @@ class Starts(cluster.Case):
     def test_ssh_is_refused(self):
         env = self.agent('[ "$1" != h1 ] || { echo "ssh: connect to host h1 port 22: Connection refused" >&2; exit 255; }')
         self.refused("hostname", code=126, env=env,
-                     says=r"h1: agent does not reach it \(exit code 255\): ssh: connect to host h1 port 22: Connection refused")
+                     says=r"h1: agent \(PRTE_MCA_plm_ssh_agent\) does not reach it \(exit code 255\): ssh: connect to host h1 port 22: Connection refused")
 
     def test_ssh_says_nothing(self):
         self.refused("hostname", code=126, env=self.agent('[ "$1" != h1 ] || exit 255'),
-                     says=r"h1: agent does not reach it \(exit code 255\): it says nothing")
+                     says=r"h1: agent \(PRTE_MCA_plm_ssh_agent\) does not reach it \(exit code 255\): it says nothing")
 
     def test_what_ssh_says_on_the_way_is_shown(self):
         job = self.run_job("--host", "h0:1,h1:1", "-n", 2, "hostname", env=self.agent("echo Authorized users only >&2"))
@@ -176,6 +177,15 @@ class Starts(cluster.Case):
         job = self.run_job("--wdir", "/usr", "--host", "h0:1,h1:1", "-n", 2, "pwd", cwd=here / "work")
         self.assertEqual((job.returncode, job.stdout, job.stderr), (0, "/usr\n/usr\n", ""))
 
+    def test_the_start_directory_was_removed(self):
+        for words, code, out, errors in ((), 126, "", r"mpiexec: working directory '{}' was removed"), (("--wdir", "/usr"), 0, "/usr\n/usr\n", "^"):
+            removed = tempfile.mkdtemp()
+            remove = ["sh", "-c", f'cd {removed} && rmdir {removed} && exec "$@"', "sh"]
+            command = lambda *options: cluster.on("h0", *remove, tool.BIN / "mpiexec", *options)
+            job = self.run_job(*words, "--host", "h0:1,h1:1", "-n", 2, "pwd", command=command)
+            self.assertEqual((job.returncode, job.stdout), (code, out), job)
+            self.assertRegex(job.stderr, errors.format(removed))  # the agent's shell has its own word
+
     def test_the_working_directory_is_missing(self):
         here, there = self.folder(), self.folder()
         (here / "work").mkdir()
@@ -184,6 +194,17 @@ class Starts(cluster.Case):
         self.refused("--wdir", here / "work", "pwd", code=126, says=rf"h1: working directory '{here}/work': No such file or directory")
         self.give("mounts.h1", f"{there} {here}\n")
         self.refused("--wdir", here / "work", "pwd", code=126, says=rf"h1: working directory '{here}/work': it is no directory")
+
+    def test_no_folder_for_temporary_files_can_be_written(self):
+        full = "mount -t tmpfs -o ro none /dev/shm && mount -t tmpfs -o ro none /var/tmp && export TMPDIR=/nowhere && "
+        no_tmp = "mount -t tmpfs -o ro none /tmp && " + full
+        env = self.agent(f'[ $# = 1 ] || exec {CLUSTER}/agent "$1" "{no_tmp}$2"')
+        for mode in (), ("--scheduler", "threads"), ("--ranks", "processes"), ("--per-process", 2):
+            for host, before, hosts in (("h1", no_tmp, ()), ("h0", full, ("--host", "h0:2,h1:2,h2:2"))):
+                with self.subTest(mode=mode, hosts=hosts):
+                    command = lambda *words: cluster.on(host, "sh", "-c", before + 'exec "$@"', "sh", tool.BIN / "mpiexec", *words)
+                    job = self.run_job(*mode, *hosts, "-n", 6, tool.BIN / "mpi_collectives_reductions", command=command, env=env, cwd="/")
+                    self.assertEqual((job.returncode, job.stdout, job.stderr), (0, "", ""), job)
 
     def test_ranks_run_where_the_user_is(self):
         here = self.folder()

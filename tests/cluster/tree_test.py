@@ -88,7 +88,7 @@ class Tree(cluster.Case):
         send([pid for pid in processes("h2") if program_of(pid) == "launcher_busy"], signal.SIGKILL)
         _, errors = tool.end_of(job, limit=LIMIT)
         self.assertEqual(job.returncode, 128 + signal.SIGKILL, errors)
-        self.assertIn("rank 2 of 4 was ended by SIGKILL", errors)
+        self.assertIn("rank 2 of 4 on h2 was ended by SIGKILL", errors)
 
     def test_a_host_is_not_reached(self):
         env = {**CHAIN, **self.agent('[ "$1" != h3 ] || { echo "ssh: connect to host h3 port 22: Connection refused" >&2; exit 255; }')}

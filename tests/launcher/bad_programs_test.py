@@ -14,11 +14,18 @@ class BadPrograms(tool.Case):
         self.assert_says(tool.run("-n", "2", "no-such-program"), 127, "'no-such-program' was not found in PATH")
         self.assert_says(tool.run("-n", "2", "./no-such-program"), 127, "'./no-such-program' was not found")
 
-    def test_a_directory_that_is_gone(self):
-        command = ["sh", "-c", 'cd "$1" && rmdir "$1" && "$2" -n 2 ./hello', "sh", tempfile.mkdtemp(), str(tool.BIN / "mpiexec")]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=tool.HANGS)
-        self.assertEqual(done.returncode, 127)
-        self.assertIn("'./hello' was not found: the current directory is gone", done.stderr)
+    def test_a_directory_that_was_removed(self):
+        removed = tempfile.mkdtemp()
+
+        def run(*words, name="mpiexec"):
+            os.makedirs(removed, exist_ok=True)
+            return tool.run("-c", f'cd {removed} && rmdir {removed} && exec "$@"', "sh", tool.TOOLS / name, *words, tool="/bin/sh")
+
+        for words in ("pwd",), ("./hello",), ("--ranks", "processes", tool.program("show")), ("-wdir", "x", "pwd"), ("-wdir", "/", "pwd", ":", "pwd"):
+            with self.subTest(words):
+                self.assert_says(run(*words), 126, f"mpiexec: working directory '{removed}' was removed", "--wdir")
+        self.assertEqual(run("-wdir", "/usr", "pwd")[:3], (0, "/usr\n", ""))
+        self.assert_says(run("explain", "./hello", name="clump"), 127, "'./hello' was not found: the current directory is gone")
 
     def test_not_a_program(self):
         self.assert_says(tool.run("/"), 126, "'/' is not a program")

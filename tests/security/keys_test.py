@@ -166,6 +166,16 @@ class Manual(Case):
         self.proxy("h1")
         self.assert_runs(1)
 
+    def test_the_prefix_is_in_the_command(self):
+        there = self.folder() / "clump"
+        there.symlink_to(tool.BUILD)
+        self.job("--prefix", there, "--host", "h1", "-n", 1, tool.program("show"))
+        self.assertTrue(self.commands["h1"].startswith(f"{there}/bin/mpiexec --proxy 0 --join "), self.commands)
+        self.mpiexec.terminate()
+        self.mpiexec.wait(tool.HANGS)
+        self.mpiexec.stdout.close()
+        self.mpiexec.stderr.close()
+
     def test_without_a_terminal_it_says_so(self):
         done = self.run_job("--launcher", "manual", "--host", "h1", "-n", 1, tool.program("show"), stdin=subprocess.DEVNULL, start_new_session=True)
         self.assertEqual(done.returncode, 126, done)

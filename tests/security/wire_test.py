@@ -10,6 +10,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cluster"))
 import cluster  # noqa: E402
 from cluster import mpiexec, on, tool  # noqa: E402
+import shows  # noqa: E402
 from listen_test import listening  # noqa: E402
 
 setUpModule = cluster.skip_without_hosts
@@ -105,6 +106,14 @@ class Wire(cluster.Case):
                 self.exchange()
         self.assert_few_descriptors()
         self.end()
+
+
+class Shows(cluster.Case):
+    def test_the_table_of_the_guide(self):
+        """What listens, and which words `ps` shows, is as docs/guide/security.md says."""
+        seen = shows.table()
+        guide = (pathlib.Path(__file__).resolve().parents[2] / "docs/guide/security.md").read_text().splitlines()
+        self.assertEqual([line for line in guide if line.startswith(("| 1 host", "| 3 hosts"))], seen[2:], "\n".join(seen))
 
 
 if __name__ == "__main__":

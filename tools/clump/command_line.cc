@@ -25,10 +25,30 @@ CommandLine::CommandLine() {
       "say which style suits a program: list, run NAME, report DIR, advise DIR (each has --help)");
   lab->prefix_command();
   lab->set_help_flag();
+  add_doctor();
+}
+
+void CommandLine::add_doctor() {
   doctor = app.add_subcommand("doctor", "look for what would make a job fail or slow on this system");
-  doctor_hosts = doctor->add_option("--host", hosts,
-                                    "try whether jobs can run on these hosts together instead: ssh, Clump, "
-                                    "this directory, the ways between all of them: NAME,NAME,...");
+  const auto add = [this](const char* names, const char* option, const char* text) {
+    doctor
+        ->add_option_function<std::string>(
+            names,
+            [this, option](const std::string& value) {
+              of_mpiexec.insert(of_mpiexec.end(), {option, value});
+            },
+            text)
+        ->trigger_on_parse();  // each time that it is given
+  };
+  add("-H,--host,--hosts", "--host",
+      "try whether jobs can run on these hosts together instead: ssh, Clump, this directory, the ways between "
+      "all of them: NAME,NAME,...");
+  add("-f,--hostfile,--machinefile", "--hostfile", "the same, of a file with a host in each line");
+  add("--rmk", "--rmk", "the same, of a batch system: slurm, pbs, sge or lsf");
+  add("--launcher,--bootstrap", "--launcher", "with --host: by this launcher, as mpiexec");
+  add("--launcher-exec,--bootstrap-exec", "--launcher-exec", "with --host: by this program, as mpiexec");
+  add("--prefix", "--prefix", "with --host: Clump is in this directory there");
+  add("--iface", "--iface", "with --host: at this network interface");
 }
 
 void CommandLine::add_info() {

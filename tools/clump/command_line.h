@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include <string>
+#include <vector>
 
 #include "commands.h"
 
@@ -36,12 +37,12 @@ struct CommandLine {
   TuneOptions how;
 
   CLI::App* doctor = nullptr;
-  std::string hosts;
-  const CLI::Option* doctor_hosts = nullptr;
+  std::vector<std::string> of_mpiexec;  ///< its options, for the hosts of a job
 
  private:
   void add_info();
   void add_tuning();
+  void add_doctor();
 };
 
 }  // namespace clump::tools

@@ -2,6 +2,7 @@
 // itself (common/host_trial.h), and then the ways to all others.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -23,7 +24,7 @@
 #include "common/reach.h"
 #include "common/ways.h"
 #include "mpiexec/command/host_names.h"
-#include "mpiexec/command/hosts.h"
+#include "mpiexec/command/options.h"
 
 namespace clump::tools {
 
@@ -43,9 +44,11 @@ std::size_t width_of(const char* title) { return std::max(std::strlen(title), st
 
 class Patient {
  public:
-  explicit Patient(mpiexec::Host host) : host_(std::move(host)) {}
+  /// `through`: the hosts by which this one is started; empty: it is from here.
+  Patient(mpiexec::Host host, std::vector<std::string> through)
+      : host_(std::move(host)), through_(std::move(through)) {}
 
-  void start(const Launcher& launcher, const Trial& trial);
+  void start(const Launcher& launcher, Trial trial);
   /// Poll for this; -1: nothing more will come.
   int descriptor() const { return output_; }
   void read();
@@ -63,7 +66,7 @@ class Patient {
   }
   void try_from_here();
   /// Whatever has not been told yet is missing.
-  void finish(const std::string& shell, bool is_late);
+  void finish(const std::string& shell, std::size_t hosts, bool is_late);
 
   const mpiexec::Host& host() const { return host_; }
   bool listens() const { return port_ != 0; }
@@ -76,6 +79,8 @@ class Patient {
   void note(Column column, bool is_good, const std::string& problem);
 
   mpiexec::Host host_;
+  std::vector<std::string> through_;
+  bool has_interface_ = false;  ///< the user says at which it is reached
   pid_t child_ = -1;
   int input_ = -1, output_ = -1;
   std::string partial_, rest_;
@@ -85,12 +90,19 @@ class Patient {
   std::vector<std::string> problems_;
 };
 
-void Patient::start(const Launcher& launcher, const Trial& trial) {
-  std::vector<std::string> command = words_of(trial);
-  if (host_.is_here)
+void Patient::start(const Launcher& launcher, Trial trial) {
+  has_interface_ = !trial.interface.empty();
+  std::vector<std::string> command;
+  if (host_.is_here) {
+    command = words_of(trial);
     command.insert(command.begin(), own_program("mpiexec"));
-  else
-    command = launcher.command(host_.name, command);
+  } else if (through_.empty()) {
+    command = launcher.command(host_.name, words_of(trial));
+  } else {
+    trial.through.assign(through_.begin() + 1, through_.end());
+    trial.through.push_back(host_.name);
+    command = launcher.command(through_.front(), words_of(trial));
+  }
   int in[2], out[2];
   if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0) return;
   child_ = ::fork();
@@ -133,6 +145,7 @@ void Patient::take(const TrialLine& line) {
   static const std::map<std::string, Column> kColumnOf{
       {"version", kClump}, {"folder", kFolder}, {"back", kBack}, {"reaches", kOthers}};
   if (!host_.is_here) cells_[kShell] = true;
+  if (line.what == "listens" && !line.is_good) return note(kOthers, false, line.text);
   if (line.what == "listens") {
     std::istringstream in(line.text);
     std::string list;
@@ -153,6 +166,7 @@ void Patient::note(Column column, bool is_good, const std::string& problem) {
 }
 
 std::string Patient::address(const mpiexec::Host& first_other) const {
+  if (has_interface_ && !addresses_.empty()) return addresses_.front();
   if (host_.is_here)
     return address_towards(first_other.addresses.empty() ? first_other.name : first_other.address());
   if (!host_.addresses.empty()) return host_.address();
@@ -172,7 +186,7 @@ void Patient::try_from_here() {
   note(kThere, socket >= 0, fmt::format("no way from here to it: {}", why));
 }
 
-void Patient::finish(const std::string& shell, bool is_late) {
+void Patient::finish(const std::string& shell, std::size_t hosts, bool is_late) {
   release();
   if (is_late && output_ >= 0) ::kill(-child_, SIGKILL);
   int status = 0;
@@ -188,7 +202,10 @@ void Patient::finish(const std::string& shell, bool is_late) {
          fmt::format("{} has not come back within {} s: {}; is there a firewall, or a question that it asks?",
                      shell, kFirstPatience.count(), quoted));
   } else {
-    const StartFailure failure = why_not_started(shell, host_.name, code, quoted);
+    const std::string from = through_.empty() ? shell : fmt::format("{} on {}", shell, through_.back());
+    StartFailure failure = why_not_started(from, host_.name, code, quoted);
+    if (!failure.is_reached && !through_.empty())
+      failure.why += fmt::format("; with {}={} mpiexec starts all hosts itself", kWidthVariable, hosts);
     if (failure.is_reached && !host_.is_here) cells_[kShell] = true;
     note(failure.is_reached ? kClump : kShell, false, failure.why);
   }
@@ -237,6 +254,30 @@ void try_ways(std::vector<Patient>& all) {
   for (Patient& one : all) one.try_from_here();
 }
 
+/// Those that jobs start from here, and those that other hosts start: cut into parts as branches_of() does
+/// (mpiexec/cluster), each begun by its first host.
+std::vector<Patient> patients_of(const std::vector<mpiexec::Host>& hosts, std::size_t width) {
+  std::vector<const mpiexec::Host*> others;
+  std::map<std::string, std::vector<std::string>> through;
+  for (const mpiexec::Host& host : hosts)
+    if (!host.is_here) others.push_back(&host);
+  const auto cut = [&](auto self, std::size_t from, std::size_t to,
+                       const std::vector<std::string>& by) -> void {
+    const std::size_t parts = std::min(to - from, width);
+    for (std::size_t i = 0; i < parts; ++i) {
+      const std::size_t first = from + (to - from) * i / parts, end = from + (to - from) * (i + 1) / parts;
+      through[others[first]->name] = by;
+      std::vector<std::string> further = by;
+      further.push_back(others[first]->name);
+      self(self, first + 1, end, further);
+    }
+  };
+  cut(cut, 0, others.size(), {});
+  std::vector<Patient> all;
+  for (const mpiexec::Host& host : hosts) all.emplace_back(host, through[host.name]);
+  return all;
+}
+
 int print(const std::vector<Patient>& all) {
   std::size_t width = 4;
   for (const Patient& one : all) width = std::max(width, one.host().name.size());
@@ -255,17 +296,23 @@ int print(const std::vector<Patient>& all) {
 
 }  // namespace
 
-int show_health_of_hosts(const std::string& list) {
-  std::vector<mpiexec::Host> hosts;
+int show_health_of_hosts(std::vector<std::string> words) {
+  mpiexec::Command command;
   Launcher launcher;
+  int width = 0;
   const auto fail = [](const base::Status& status, int code) {
     print_error("clump: {}\n", base::message_of(status.code()));
     return code;
   };
-  if (const base::Status parsed = mpiexec::parse_hosts("--host", list, hosts); !parsed.ok())
-    return fail(parsed, 2);
+  words.emplace_back("--map");  // a command line that needs no program
+  if (const base::Status parsed = mpiexec::parse(words, command); !parsed.ok()) return fail(parsed, 2);
+  for (const auto& [option, why] : command.ignored) print_error("clump: {} is ignored: {}\n", option, why);
+  std::vector<mpiexec::Host>& hosts = command.hosts;
+  if (hosts.empty()) return fail(base::fail(MPI_ERR_ARG, "no host is named: --host NAME,NAME,..."), 2);
   mpiexec::merge_names(hosts);
-  if (const base::Status found = launcher.find(with_variables({})); !found.ok()) return fail(found, 1);
+  const LauncherChoice choice = with_variables(command.launcher);
+  if (const base::Status found = launcher.find(choice); !found.ok()) return fail(found, 1);
+  if (const base::Status found = find_width(width); !found.ok()) return fail(found, 1);
   if (!launcher.gives_stream())
     return fail(base::fail(MPI_ERR_ARG,
                            "launcher {}: hosts can be tested only by one that gives a stream, as ssh does",
@@ -273,14 +320,21 @@ int show_health_of_hosts(const std::string& list) {
                 2);
   ::signal(SIGPIPE, SIG_IGN);
 
-  Trial trial{.addresses = mpiexec::own_addresses_towards(hosts),
+  const Wish interface = mpiexec::interface_of(command);
+  Trial trial{.addresses = interface.is_set() ? own_addresses(interface.value)
+                                              : mpiexec::own_addresses_towards(hosts),
               .network = own_network(),
               .folder = current_directory(),
+              .interface = interface.value,
+              .launcher = choice,
               .tries_others = true};
+  if (trial.addresses.empty())
+    return fail(base::fail(MPI_ERR_ARG, "{}: no address that other hosts reach is there; there are {}",
+                           interface.text(), fmt::join(own_addresses(), ", ")),
+                1);
   const std::vector<int> listeners = listen_on(trial.addresses, trial.port);
   if (listeners.empty()) return fail(base::fail(MPI_ERR_OTHER, "cannot listen: {}", std::strerror(errno)), 1);
-  std::vector<Patient> all;
-  for (mpiexec::Host& host : hosts) all.emplace_back(std::move(host));
+  std::vector<Patient> all = patients_of(hosts, static_cast<std::size_t>(width));
   for (Patient& one : all) {
     Trial its = trial;
     if (one.host().is_here) its.addresses.clear();
@@ -291,7 +345,7 @@ int show_health_of_hosts(const std::string& list) {
   read_until(all, kPatience, [](const Patient& one) { return one.has_tried(); });
   for (Patient& one : all) one.release();
   const bool is_late = !read_until(all, kLastPatience, [](const Patient& one) { return one.has_ended(); });
-  for (Patient& one : all) one.finish(launcher.name(), is_late);
+  for (Patient& one : all) one.finish(launcher.name(), all.size(), is_late);
   for (const int listener : listeners) ::close(listener);
   return print(all);
 }

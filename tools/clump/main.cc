@@ -47,7 +47,7 @@ int run(const CommandLine& line) {
   if (line.tuning->parsed()) return tune(line.how);
   if (line.fortran->parsed()) return make_fortran_modules(line.compiler);
   if (line.lab->parsed()) return run_lab(line.lab->remaining());
-  if (line.doctor_hosts->count() > 0) return show_health_of_hosts(line.hosts);
+  if (!line.of_mpiexec.empty()) return show_health_of_hosts(line.of_mpiexec);
   if (line.doctor->parsed()) return show_health();
   return 0;
 }

@@ -22,6 +22,7 @@ namespace clump::tools {
 namespace {
 
 constexpr std::chrono::seconds kPatience{5};  ///< for a connection
+constexpr int kNotStarted = 255;              ///< as ssh says that it does not reach a host
 
 /// Findings, told as they come.
 class Findings {
@@ -67,6 +68,11 @@ Trial parse_trial(const std::vector<std::string>& words) {
     if (name == "network") trial.network = value;
     if (name == "folder") trial.folder = value;
     if (name == "others") trial.tries_others = true;
+    if (name == "interface") trial.interface = value;
+    if (name == "through") trial.through = split(value);
+    if (name == "launcher") trial.launcher.name = {"--launcher", value};
+    if (name == "program") trial.launcher.program = {"--launcher-exec", value};
+    if (name == "prefix") trial.launcher.prefix = value;
   }
   return trial;
 }
@@ -108,18 +114,41 @@ void try_other(const std::string& line, Findings& findings) {
   findings.good("reaches", name);
 }
 
-void try_others(Findings& findings) {
+void try_others(const std::string& interface, Findings& findings) {
   int port = 0;
-  std::vector<std::string> own = own_addresses();
+  std::vector<std::string> own = own_addresses(interface);
+  if (own.empty())
+    return findings.bad("listens", interface.empty()
+                                       ? std::string("no address leads to it")
+                                       : fmt::format("no address is at its interface {}; there are {}",
+                                                     interface, fmt::join(own_addresses(), ", ")));
   const std::vector<int> listeners = listen_on(own, port);
   if (listeners.empty())
-    return findings.bad("listens", own.empty() ? "no address leads to this host" : std::strerror(errno));
+    return findings.bad("listens", fmt::format("it cannot listen: {}", std::strerror(errno)));
   findings.good("listens", fmt::format("{} {}", port, fmt::join(own, ",")));
   std::vector<std::jthread> tries;  // all at a time: a way that is closed takes long
   for (std::string line; std::getline(std::cin, line);)
     tries.emplace_back([line, &findings] { try_other(line, findings); });
   tries.clear();
   for (const int listener : listeners) ::close(listener);
+}
+
+/// In place of this process runs the launcher for the next host, with the same standard input and output.
+int try_next(Trial trial) {
+  Launcher launcher;
+  if (const base::Status found = launcher.find(trial.launcher); !found.ok()) {
+    print_error("{}\n", base::message_of(found.code()));
+    return kNotStarted;
+  }
+  const std::string next = trial.through.front();
+  trial.through.erase(trial.through.begin());
+  std::vector<std::string> command = launcher.command(next, words_of(trial));
+  std::vector<char*> arguments;
+  for (std::string& word : command) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  ::execv(arguments.front(), arguments.data());
+  print_error("{}: {}\n", command.front(), std::strerror(errno));
+  return kNotStarted;
 }
 
 }  // namespace
@@ -133,6 +162,12 @@ std::vector<std::string> words_of(const Trial& trial) {
   }
   if (!trial.folder.empty()) words.push_back("folder=" + trial.folder);
   if (trial.tries_others) words.emplace_back("others");
+  if (!trial.interface.empty()) words.push_back("interface=" + trial.interface);
+  if (trial.through.empty()) return words;
+  words.push_back(fmt::format("through={}", fmt::join(trial.through, ",")));
+  words.push_back("launcher=" + trial.launcher.name.value);
+  words.push_back("program=" + trial.launcher.program.value);
+  words.push_back("prefix=" + trial.launcher.prefix);
   return words;
 }
 
@@ -148,6 +183,8 @@ bool parse(std::string_view line, TrialLine& found) {
 }
 
 int try_host(const std::vector<std::string>& words) {
+  const Trial trial = parse_trial(words);
+  if (!trial.through.empty()) return try_next(trial);
   Findings findings;
   if (words.empty() || words.front() != CLUMP_VERSION)
     findings.bad("version",
@@ -155,10 +192,9 @@ int try_host(const std::vector<std::string>& words) {
                              CLUMP_VERSION, words.empty() ? "unknown" : words.front()));
   else
     findings.good("version", CLUMP_VERSION);
-  const Trial trial = parse_trial(words);
   if (!trial.addresses.empty()) try_way_back(trial, findings);
   if (!trial.folder.empty()) try_folder(trial.folder, findings);
-  if (trial.tries_others) try_others(findings);
+  if (trial.tries_others) try_others(trial.interface, findings);
   return findings.code();
 }
 

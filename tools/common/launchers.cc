@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -76,6 +78,8 @@ std::vector<std::string> pbs_hosts() {
   return names;
 }
 
+bool is_variable(const Wish& wish) { return !wish.from.empty() && wish.from[0] != '-'; }
+
 /// A short name and a long one of the same host are equal.
 bool are_equal(const std::string& one, const std::string& other) {
   const std::size_t length = std::min(one.size(), other.size());
@@ -135,13 +139,17 @@ base::Status Launcher::find(const LauncherChoice& choice) {
     name_ = std::filesystem::path(program_.front()).filename();
     if (name_ == "ssh") program_.insert(program_.end(), std::begin(kOfSsh), std::end(kOfSsh));
     program_.front() = path;
+    if (const Wish& by = choice.program.is_set() ? choice.program : choice.name; is_variable(by))
+      name_ += fmt::format(" ({})", by.from);
     return {};
   }
   return base::fail(MPI_ERR_SPAWN,
                     "other hosts are reached by '{}' ({}), and there is no such program in PATH: install it, "
                     "or name another one by --launcher or --launcher-exec",
                     text,
-                    choice.program.is_set() ? choice.program.from : "--launcher " + std::string(row_->name));
+                    choice.program.is_set()    ? choice.program.from
+                    : is_variable(choice.name) ? choice.name.text()
+                                               : "--launcher " + std::string(row_->name));
 }
 
 bool Launcher::asks_user() const { return row_->asks_user; }
@@ -162,6 +170,27 @@ base::Status Launcher::check_hosts(const std::vector<std::string>& names) const 
   return {};
 }
 
+std::string Launcher::program_there() const {
+  return prefix_.empty() ? own_program("mpiexec") : prefix_ + "/bin/mpiexec";
+}
+
+std::vector<std::string> Launcher::words_before(const std::string& host) const {
+  std::vector<std::string> all = program_;
+  for (const std::string_view given : row_->words) {
+    std::string word(given);
+    if (const std::size_t at = word.find("%h"); at != word.npos) word.replace(at, 2, host);
+    if (word == "%n") word = std::to_string(place_of(host, pbs_hosts()));
+    all.push_back(std::move(word));
+  }
+  return all;
+}
+
+std::string Launcher::command_before(const std::string& host) const {
+  std::string line;
+  for (const std::string& word : words_before(host)) line += (line.empty() ? "" : " ") + shell_word(word);
+  return line;
+}
+
 std::vector<std::string> Launcher::command(const std::string& host,
                                            const std::vector<std::string>& words) const {
   std::vector<std::string> there{"/bin/sh",
@@ -171,13 +200,7 @@ std::vector<std::string> Launcher::command(const std::string& host,
                                  prefix_.empty() ? "" : prefix_ + "/bin/mpiexec",
                                  own_program("mpiexec")};
   there.insert(there.end(), words.begin(), words.end());
-  std::vector<std::string> all = program_;
-  for (const std::string_view given : row_->words) {
-    std::string word(given);
-    if (const std::size_t at = word.find("%h"); at != word.npos) word.replace(at, 2, host);
-    if (word == "%n") word = std::to_string(place_of(host, pbs_hosts()));
-    all.push_back(std::move(word));
-  }
+  std::vector<std::string> all = words_before(host);
   if (row_->way == Way::kWords || row_->way == Way::kTask) {
     all.insert(all.end(), there.begin(), there.end());
   } else {
@@ -186,6 +209,16 @@ std::vector<std::string> Launcher::command(const std::string& host,
     all.push_back(std::move(line));
   }
   return all;
+}
+
+base::Status find_width(int& width) {
+  const char* const text = std::getenv(kWidthVariable);
+  width = 32;
+  if (text == nullptr || *text == '\0') return {};
+  const char* const end = text + std::strlen(text);
+  const auto [rest, error] = std::from_chars(text, end, width);
+  if (error == std::errc() && rest == end && width > 0) return {};
+  return base::fail(MPI_ERR_ARG, "{}={}: a number of hosts is needed, 1 at least", kWidthVariable, text);
 }
 
 StartFailure why_not_started(const std::string& launcher, const std::string& host, int code,

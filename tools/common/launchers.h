@@ -38,16 +38,26 @@ class Launcher {
   /// Runs Clump's mpiexec on another host, with these words, and is a stream to it by its standard input and
   /// output. Looks for it below `prefix`, where this host has it, and in PATH of that host.
   std::vector<std::string> command(const std::string& host, const std::vector<std::string>& words) const;
-  /// "ssh", as the user has named it.
+  /// The part before that: "ssh -x HOST", for the user to try.
+  std::string command_before(const std::string& host) const;
+  /// Where the user says that mpiexec is on other hosts, or where it is here.
+  std::string program_there() const;
+  /// "ssh", as the user has named it; "ssh (HYDRA_LAUNCHER)" if a variable has.
   const std::string& name() const { return name_; }
   /// It may read a password from the terminal.
   bool asks_user() const;
 
  private:
+  std::vector<std::string> words_before(const std::string& host) const;
+
   const LauncherRow* row_ = nullptr;
   std::vector<std::string> program_;
   std::string name_, prefix_;
 };
+
+/// The environment variable that says how many hosts mpiexec, or a proxy, starts itself; 32 if it is not set.
+inline constexpr const char* kWidthVariable = "CLUMP_TREE_WIDTH";
+base::Status find_width(int& width);
 
 /// Why the command of a launcher has ended with this code before Clump's mpiexec has said anything; `said` is
 /// what has come instead.

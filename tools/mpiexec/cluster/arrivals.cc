@@ -1,7 +1,6 @@
 #include "cluster/arrivals.h"
 
 #include <fcntl.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <cstring>
 
 #include "base/printable.h"
+#include "cluster/places_here.h"
 #include "cluster/proxy.h"
 #include "common/places.h"
 #include "common/reach.h"
@@ -30,17 +30,14 @@ std::vector<std::string> addresses_towards(const Arrivals::Hosts& hosts) {
 
 }  // namespace
 
-base::Status Arrivals::open(KeyBy by, const Hosts& hosts, const std::string& interface) {
+base::Status Arrivals::open(KeyBy by, const Hosts& hosts, const tools::Wish& interface) {
   by_ = by;
   std::vector<std::string> addresses;
-  if (interface.empty()) {
+  if (interface.is_set()) {
+    CLUMP_TRY(addresses_at(interface, addresses));
+  } else {
     addresses = addresses_towards(hosts);
     if (addresses.empty()) addresses = tools::own_addresses();
-  } else {
-    addresses = tools::own_addresses(interface);
-    if (addresses.empty())
-      return base::fail(MPI_ERR_ARG, "--iface {}: no address that other hosts reach is there; there are {}",
-                        interface, fmt::join(tools::own_addresses(), ", "));
   }
   std::vector<std::uint32_t> numbers;
   for (const auto& [number, name] : hosts) numbers.push_back(number);
@@ -58,12 +55,11 @@ base::Status Arrivals::hand_out() {
   return by_ == KeyBy::kFile ? file_.write(admission_.key(), admission_.invitation()) : base::Status();
 }
 
-base::Status Arrivals::tell_user(const Hosts& hosts) const {
+base::Status Arrivals::tell_user(const Hosts& hosts, const std::string& program) const {
   std::string text =
       "mpiexec: start a proxy on each host, and type the job's key there when you are asked for it:\n";
   for (const auto& [number, name] : hosts) {
-    text += fmt::format("  on {}:  {} {} {}", name, tools::shell_word(tools::own_program("mpiexec")), kProxy,
-                        number);
+    text += fmt::format("  on {}:  {} {} {}", name, tools::shell_word(program), kProxy, number);
     for (const std::string& word : words()) text += " " + tools::shell_word(word);
     text += "\n";
   }

@@ -11,6 +11,7 @@
 
 #include "base/status.h"
 #include "common/poll_set.h"
+#include "common/wish.h"
 #include "keys/admission.h"
 #include "keys/invitation.h"
 
@@ -25,16 +26,16 @@ class Arrivals {
 
   /// Listens for the proxies of these hosts; at the addresses of an interface, or at those by which the hosts
   /// are reached.
-  base::Status open(KeyBy by, const Hosts& hosts, const std::string& interface);
+  base::Status open(KeyBy by, const Hosts& hosts, const tools::Wish& interface);
   /// What a proxy's command line has behind its host's number. No secret.
   std::vector<std::string> words() const;
   /// Where the key will be, to be removed if mpiexec is killed; empty: it is not in a file.
   const std::string& folder() const { return file_.folder(); }
   /// When there is a process that removes the folder.
   base::Status hand_out();
-  /// Shows on the terminal what is to be typed on each host. Fails where there is none: the key is written to
+  /// Shows on the terminal what is to be typed on each host, where mpiexec is `program`. Fails where there is none: the key is written to
   /// no file.
-  base::Status tell_user(const Hosts& hosts) const;
+  base::Status tell_user(const Hosts& hosts, const std::string& program) const;
 
   std::vector<int> descriptors() const { return admission_.descriptors(); }
   void add_to(tools::PollSet& all) const { admission_.add_to(all); }

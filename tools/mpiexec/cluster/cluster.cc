@@ -1,9 +1,6 @@
 #include "cluster/cluster.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
-#include <cstring>
 
 #include "cluster/hosts_driver.h"
 #include "cluster/places_here.h"
@@ -17,39 +14,18 @@ namespace {
 /// Descriptors that mpiexec has open: pipes to a launcher, and ends of channels.
 constexpr long kFilesOfHost = 12, kFilesOfMpiexec = 64;
 
-constexpr int kUsualWidth = 32;
-
-base::Status find_width(int& width) {
-  const char* const text = std::getenv(kWidthVariable);
-  width = kUsualWidth;
-  if (text == nullptr || *text == '\0') return {};
-  const char* const end = text + std::strlen(text);
-  const auto [rest, error] = std::from_chars(text, end, width);
-  if (error == std::errc() && rest == end && width > 0) return {};
-  return base::fail(MPI_ERR_ARG, "{}={}: a number of hosts is needed, 1 at least", kWidthVariable, text);
-}
-
-tools::Wish interface_of(const Command& command) {
-  return tools::first_set(command.interface, {"CLUMP_IFACE", "HYDRA_IFACE"});
-}
-
 /// What of the command line each proxy has to know.
 std::vector<std::string> proxy_options(const Command& command) {
   std::vector<std::string> words{"--proxy"};
   if (command.cores) words.insert(words.end(), {"--cores", *command.cores});
   if (command.hardware_threads) words.emplace_back("--use-hwthread-cpus");
-  const tools::Wish interface = interface_of(command);
-  if (interface.is_set()) words.insert(words.end(), {"--iface", interface.value});
+  if (command.enough_cores) words.emplace_back("--nooversubscribe");
   if (command.workers > 0) words.insert(words.end(), {"--workers", std::to_string(command.workers)});
   if (command.helpers) words.insert(words.end(), {"--helpers", std::to_string(*command.helpers)});
   if (command.map) words.emplace_back("--map");
   if (command.gdb) words.emplace_back("--gdb");
   if (command.profile) words.emplace_back("--profile");
   if (command.trace) words.insert(words.end(), {"--trace", *command.trace});
-  if (command.hang_after_seconds > 0)
-    words.insert(words.end(), {"--hang-after", std::to_string(command.hang_after_seconds)});
-  if (command.timeout_seconds > 0)
-    words.insert(words.end(), {"--timeout", std::to_string(command.timeout_seconds)});
   return words;
 }
 
@@ -63,7 +39,7 @@ base::Status run_on_hosts(const Command& command, Plan& plan, Records& records, 
   const tools::LauncherChoice choice = tools::with_variables(command.launcher);
   tools::Launcher launcher;
   int width = 0;
-  CLUMP_TRY(find_width(width));
+  CLUMP_TRY(tools::find_width(width));
   CLUMP_TRY(launcher.find(choice));
   const long files = kFilesOfMpiexec + kFilesOfHost * static_cast<long>(plan.job.nodes.size());
   CLUMP_TRY(tools::check_limits({.descriptors = files}, plan.job.ranks()));
@@ -83,11 +59,10 @@ base::Status run_on_hosts(const Command& command, Plan& plan, Records& records, 
                     .job = plan.job,
                     .choice = choice,
                     .launcher = launcher,
-                    .interface = interface_of(command).value,
                     .width = width,
                     .are_here = are_here,
                     .words = proxy_options(command),
-                    .places = places_of(command.hosts, plan.job),
+                    .places = places_of(command.hosts, plan.job, interface_of(command)),
                     .records = records},
                    code);
 }

@@ -9,18 +9,12 @@
 
 namespace clump::mpiexec {
 
-namespace {
-
-void say(const std::string& text) { write_error("mpiexec: " + text); }
-
-}  // namespace
-
 bool ControlServer::is_complete() const {
   return std::ranges::all_of(hosts_, [](const Host& host) { return host.is_there || host.code; });
 }
 
 void ControlServer::admit(std::size_t host, const std::string& start_message) {
-  hosts_[host].has_come = hosts_[host].is_there = true;
+  hosts_[host].is_there = true;
   send_(host, start_message);
   detector_.admit(static_cast<int>(host));
 }
@@ -87,8 +81,7 @@ bool ControlServer::conclude() {
 
 void ControlServer::ask() {
   if (const std::string some = unconnected(); !some.empty())
-    say(fmt::format("ranks on {} cannot be asked: its proxy is not connected\n", some));
-  if (is_only_one()) return tell_all({ControlMessage::Kind::kSignal, SIGQUIT});
+    say(fmt::format("ranks on {} cannot be asked: its proxy is not connected", some));
   detector_.ask();
 }
 
@@ -103,7 +96,7 @@ std::string ControlServer::answer() const {
 }
 
 void ControlServer::end_ranks(int why) {
-  const bool at_once = why == SIGPIPE || (why == SIGALRM && !is_only_one());
+  const bool at_once = why == SIGPIPE || why == SIGALRM;
   tell_all(at_once ? ControlMessage{ControlMessage::Kind::kEnd, 0}
                    : ControlMessage{ControlMessage::Kind::kSignal, static_cast<std::uint32_t>(why)});
 }
@@ -112,7 +105,7 @@ void ControlServer::stop_ranks() { tell_all({ControlMessage::Kind::kStop, 0}); }
 
 void ControlServer::pass_on(int signal) {
   if (const std::string some = unconnected(); !some.empty())
-    say(fmt::format("{} does not reach ranks on {}: its proxy is not connected\n", diag::signal_name(signal),
+    say(fmt::format("{} does not reach ranks on {}: its proxy is not connected", diag::signal_name(signal),
                     some));
   tell_all({ControlMessage::Kind::kSignal, static_cast<std::uint32_t>(signal)});
 }

@@ -26,7 +26,7 @@ class ControlServer {
       : job_(job),
         hang_after_(hang_after),
         send_(std::move(send)),
-        detector_(job, is_only_one() ? 0 : hang_after),
+        detector_(job, hang_after),
         addresses_(job),
         hosts_(job.nodes.size()) {}
 
@@ -44,8 +44,6 @@ class ControlServer {
   void ask();
   /// The proxies of all hosts are there, or their ranks have ended.
   bool is_complete() const;
-  /// The job has one host, whose proxy says itself where the ranks are, and why they are ended.
-  bool tells_itself() const { return is_only_one() && hosts_.front().has_come; }
   /// The job is to be ended from outside: where are its ranks?
   void ask_before_end();
   bool has_answered() const { return answer_.has_value(); }
@@ -75,11 +73,9 @@ class ControlServer {
 
  private:
   struct Host {
-    bool has_come = false, is_there = false;  ///< its proxy
+    bool is_there = false;  ///< its proxy
     std::optional<int> code;
   };
-  /// Then its proxy does it all, and prints.
-  bool is_only_one() const { return job_.nodes.size() == 1; }
   void note_code(std::size_t host, int code);
   void tell_all(const ControlMessage& message);
   bool conclude();

@@ -70,6 +70,16 @@ void FrameStream::send(const Frame& frame) {
   text.push_back(kEndOfFrame);
 }
 
+void FrameStream::keep_alive(std::uint32_t host) {
+  const auto now = Clock::now();
+  if (next_ping_ != Clock::time_point{})  // it was called before
+    silence_ += std::min<Clock::duration>(now - last_look_, 2 * kPingEvery);
+  last_look_ = now;
+  if (now < next_ping_) return;
+  send({host, Channel::kControl, Frame::Kind::kPing, {}});
+  next_ping_ = now + kPingEvery;
+}
+
 void FrameStream::add_to(tools::PollSet& all) const {
   if (in_ == out_descriptor_) return all.add(in_, static_cast<short>(is_idle() ? POLLIN : POLLIN | POLLOUT));
   all.add(in_);
@@ -170,6 +180,7 @@ bool FrameStream::receive(Frame& frame) {
   frame = {header.host, header.channel, header.kind,
            std::string_view(came_).substr(at_ + sizeof header, header.bytes)};
   at_ += sizeof header + header.bytes + 1;
+  excuse_silence();
   return true;
 }
 

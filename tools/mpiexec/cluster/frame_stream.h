@@ -24,7 +24,7 @@ namespace clump::mpiexec {
 /// What the frames of a host are for.
 enum class Channel : std::uint8_t {
   kControl,  ///< whole messages (hang/control_messages.h); has no window
-  kInput,    ///< standard input (hosts_input.h)
+  kInput,    ///< standard input
   kOutput,   ///< stdout of the ranks
   kErrors,   ///< stderr of the ranks, and of their proxy
   kRecords,  ///< of calls (record_collector.h)
@@ -56,6 +56,8 @@ struct Frame {
 /// Owned by one thread; nothing blocks. SIGPIPE has to be blocked there.
 class FrameStream {
  public:
+  using Clock = std::chrono::steady_clock;
+
   FrameStream() = default;
   FrameStream(const FrameStream&) = delete;
   FrameStream& operator=(const FrameStream&) = delete;
@@ -82,6 +84,13 @@ class FrameStream {
   /// Nothing waits to be written: data may be added.
   bool has_room() const { return !has_ended() && is_idle(); }
   bool is_idle() const { return written_ == out_.size() && urgent_.empty() && data_.empty(); }
+
+  /// Sends kPing if it is time to, from this host, and counts how long nothing has come. Time in which this
+  /// process did not run is not counted.
+  void keep_alive(std::uint32_t host);
+  Clock::duration silence() const { return silence_; }
+  /// The other side has said that it will be silent, or is not there yet.
+  void excuse_silence() { silence_ = {}; }
 
   void add_to(tools::PollSet& all) const;
   /// Moves what can be moved now.
@@ -111,6 +120,8 @@ class FrameStream {
   std::size_t at_ = 0;
   std::string out_;  ///< is being written: so much of it is
   std::size_t written_ = 0;
+  Clock::time_point next_ping_{}, last_look_{};
+  Clock::duration silence_{0};
   std::optional<Seal> seal_;
   std::string sealed_;            ///< has come, and is no whole record yet
   std::string urgent_;            ///< whole frames

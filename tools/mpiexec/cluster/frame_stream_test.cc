@@ -47,6 +47,22 @@ class FrameStreamTest : public testing::Test {
   int other_ = -1;
 };
 
+TEST_F(FrameStreamTest, PingsOnceASecondAndCountsSilence) {
+  stream_.keep_alive(3);
+  stream_.keep_alive(3);
+  stream_.flush();
+  const std::string ping = bytes_of({3, Channel::kControl, Frame::Kind::kPing, {}});
+  char bytes[256];
+  ASSERT_EQ(::read(other_, bytes, sizeof bytes), static_cast<ssize_t>(ping.size()));
+  EXPECT_EQ(std::string(bytes, ping.size()), ping);
+  ::usleep(2000);
+  stream_.keep_alive(3);
+  EXPECT_GE(stream_.silence(), std::chrono::milliseconds(2));
+  write(ping);
+  EXPECT_EQ(next(), "");
+  EXPECT_EQ(stream_.silence().count(), 0);
+}
+
 TEST_F(FrameStreamTest, KeepsWhatStartFilesWriteBeforeTheGreeting) {
   stream_.expect_greeting();
   write("Welcome to h1\nclump-prox");

@@ -1,34 +1,30 @@
 #include "cluster/hosts_driver.h"
 
 #include <signal.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <deque>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include "cluster/arrivals.h"
-#include "cluster/branches.h"
 #include "cluster/control_server.h"
 #include "cluster/ending.h"
+#include "cluster/host_launchers.h"
 #include "cluster/host_line.h"
-#include "cluster/hosts_input.h"
 #include "cluster/hosts_output.h"
-#include "cluster/launcher.h"
 #include "cluster/start_message.h"
 #include "command/exit_codes.h"
 #include "common/poll_set.h"
 #include "diag/report.h"
 #include "gdb/gdb_hosts.h"
+#include "job/distribution.h"
 #include "job/end_requests.h"
+#include "job/ranks_input.h"
 #include "job/signal_line.h"
-#include "job/supervisor.h"
 #include "output/flush.h"
 #include "output/output_buffer.h"
 
@@ -36,24 +32,23 @@ namespace clump::mpiexec {
 
 namespace {
 
-constexpr int kHandled[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
-constexpr std::chrono::milliseconds kEndOfLaunchers{1000};  ///< until they have ended when their streams have
 constexpr std::chrono::milliseconds kGraceOfOthers{5500};   ///< of other hosts, when the job has failed
 constexpr std::chrono::milliseconds kOtherTroubles{500};    ///< when hosts cannot take part: do others, too?
 constexpr std::chrono::milliseconds kLook{500};             ///< so often, whether hosts are silent
-constexpr std::pair<Channel, int> kOutputs[] = {{Channel::kOutput, STDOUT_FILENO},
-                                                {Channel::kErrors, STDERR_FILENO}};
+constexpr std::chrono::seconds kQuiet{15};                  ///< a launcher that has said nothing is told then
 
 class HostsDriver {
  public:
   explicit HostsDriver(const Launch& launch)
       : launch_(launch),
+        launchers_(launch),
         control_(launch.job, launch.command.hang_after_seconds,
                  [this](std::size_t host, const std::string& message) { hosts_[host].send(message); }),
         ending_(launch.command.timeout_seconds),
-        input_(launch.job),
         output_(launch.job.nodes.size(), launch.command.collapse ? launch.job.ranks() : 0) {
-    make_lines();
+    for (std::uint32_t host = 0; host < launch.job.nodes.size(); ++host)
+      hosts_.emplace_back(host, launchers_.branch_of(host).line);
+    is_over_.resize(hosts_.size());
     if (launch.command.timeout_seconds > 0)
       timeout_at_ = Ending::Clock::now() + std::chrono::seconds(launch.command.timeout_seconds);
   }
@@ -62,28 +57,15 @@ class HostsDriver {
   int finish();
 
  private:
-  /// A line of this process, and the hosts that are reached by it.
-  struct Line {
-    Line(const HostName& first, bool is_here) : launcher(first.number, first.name, is_here) {}
-    LauncherLine launcher;
-    HostList hosts;
-    bool is_closed = false;
-  };
-  void make_lines();
-  base::Status open_arrivals();
-  base::Status prepare(LauncherLine& line, std::vector<Process>& launchers);
   bool is_over() const { return over_ == hosts_.size(); }
   const std::string& name(std::size_t host) const { return launch_.job.nodes[host].name; }
   void wait_once();
-  void wait_for_launchers();
   int milliseconds_left() const;
-  void read_events();
-  void take_guests();
-  void transfer(Line& line);
-  bool take(Line& line, const Frame& frame);
+  void lose_launchers();
+  void transfer(Branch& branch);
   void admit(std::size_t host);
   void begin();
-  base::Status open_channels(std::size_t host);
+  base::Status open_channels(std::size_t host, std::vector<int>& readers);
   void look_at_end(std::size_t host);
   void end(std::size_t host);
   void lose(std::size_t host);
@@ -91,7 +73,6 @@ class HostsDriver {
   void give_up(bool all = true);
   void pass_on_output();
   void look_at_output();
-  void note_progress();
   void look_after_gdb();
 
   void read_signals();
@@ -99,27 +80,23 @@ class HostsDriver {
   void take_steps();
   void fail();
   void tell_of_timeout();
+  void tell_of_quiet_launchers();
   /// The ranks of all hosts have ended, and so it is told.
   bool have_all_told() const;
-  bool proxy_has_told() const { return control_.tells_itself() && control_.code(0); }
   int report() const;
   int report_ending() const;
   int flush_output(int code);
 
   const Launch& launch_;
-  std::deque<Line> lines_;
+  HostLaunchers launchers_;
   std::deque<HostLine> hosts_;
   std::vector<bool> is_over_;  ///< by host: nothing more comes from it
   std::size_t over_ = 0;       ///< so many are
   std::size_t there_ = 0;      ///< so many have come, ever
   ControlServer control_;
   Ending ending_;
-  HostsInput input_;
   HostsOutput output_;
   std::optional<GdbHosts> gdb_;
-  std::optional<Arrivals> arrivals_;         ///< where the launcher gives no stream
-  std::vector<LauncherLine*> of_processes_;  ///< in the supervisor's order
-  Supervisor supervisor_;
   SignalLine signals_;
   EndRequests requests_;
   std::optional<Ending::Clock::time_point> timeout_at_;
@@ -130,78 +107,23 @@ class HostsDriver {
   bool has_given_up_ = false;
   bool is_unread_ = false;  ///< the output, by what has stopped to read it, and the job is ended from outside
   std::size_t first_ = 0;   ///< the host whose output is passed on first
-  std::size_t kept_ = 0;    ///< bytes of output, at the last look
-  Ending::Clock::time_point silent_since_ = Ending::Clock::now();
+  std::optional<Ending::Clock::time_point> tells_of_quiet_at_ = Ending::Clock::now() + kQuiet;
 };
 
-void HostsDriver::make_lines() {
-  HostList others{launch_.choice, launch_.width, {}};
-  std::vector<LauncherLine*> line_of(launch_.job.nodes.size());
-  const auto make = [&](const HostList& hosts, bool is_here) {
-    Line& line = lines_.emplace_back(hosts.all.front(), is_here);
-    line.hosts = hosts;
-    for (const HostName& host : hosts.all) line_of[host.number] = &line.launcher;
-  };
-  for (std::uint32_t host = 0; host < launch_.job.nodes.size(); ++host) {
-    const HostName one{host, name(host)};
-    launch_.are_here[host] ? make({launch_.choice, launch_.width, {one}}, true) : others.all.push_back(one);
-  }
-  for (const HostList& branch : branches_of(others)) make(branch, false);
-  for (std::uint32_t host = 0; host < launch_.job.nodes.size(); ++host)
-    hosts_.emplace_back(host, *line_of[host]);
-  is_over_.resize(hosts_.size());
-}
-
-/// Before signals are waited for: a terminal may be stopped.
-base::Status HostsDriver::open_arrivals() {
-  if (launch_.launcher.gives_stream()) return {};
-  Arrivals::Hosts hosts;
-  for (const Line& line : lines_)
-    if (!launch_.are_here[line.launcher.number()])
-      hosts.emplace_back(line.launcher.number(), line.launcher.name());
-  const auto by = launch_.launcher.has_program() ? Arrivals::KeyBy::kFile : Arrivals::KeyBy::kUser;
-  CLUMP_TRY(arrivals_.emplace().open(by, hosts, launch_.interface));
-  return by == Arrivals::KeyBy::kUser ? arrivals_->tell_user(hosts) : base::Status();
-}
-
-/// The proxy of the line will be started by a process, which is added to `launchers`, or by the user.
-base::Status HostsDriver::prepare(LauncherLine& line, std::vector<Process>& launchers) {
-  const bool is_here = launch_.are_here[line.number()];
-  if (!is_here && arrivals_ && !launch_.launcher.has_program())
-    return line.prepare_without_process(), base::Status();
-  of_processes_.push_back(&line);
-  if (is_here) return line.prepare(launchers.emplace_back(proxy_process(line.number())));
-  const std::vector<std::string> words = arrivals_ ? arrivals_->words() : std::vector<std::string>();
-  Process& process =
-      launchers.emplace_back(launcher_process(launch_.launcher, line.name(), line.number(), words));
-  return arrivals_ ? line.prepare_for_connection(process) : line.prepare(process);
-}
-
 base::Status HostsDriver::start() {
-  CLUMP_TRY(open_arrivals());
-  signals_.begin(kHandled);
+  CLUMP_TRY(launchers_.open());
+  signals_.begin(kOfUser);
   block_signals_of_writes();
   if (launch_.command.gdb) CLUMP_TRY(gdb_.emplace(hosts_.size(), launch_.command.gdb_commands).open());
-  if (launch_.records.are_wanted()) CLUMP_TRY(launch_.records.collect());
+  if (launch_.records.are_wanted()) launch_.records.collect();
   job_ = pmi::encode(launch_.job);
-  std::vector<Process> launchers;
-  for (Line& line : lines_) CLUMP_TRY(prepare(line.launcher, launchers));
-  if (launchers.empty()) return {};
-  for (const Line& line : lines_) line.launcher.add_own_to(launchers.front().of_mpiexec);
-  if (arrivals_) {
-    std::ranges::copy(arrivals_->descriptors(), std::back_inserter(launchers.front().of_mpiexec));
-    launchers.front().folder.path = arrivals_->folder();
-  }
-  const base::Status started = supervisor_.start(launchers);
-  for (const Process& process : launchers)
-    for (const int given : {process.in, process.out, process.err}) ::close(given);
-  return started.ok() && arrivals_ ? arrivals_->hand_out() : started;
+  return launchers_.start();
 }
 
 int HostsDriver::finish() {
   while (!is_over()) wait_once();
-  wait_for_launchers();
-  supervisor_.stop();
+  if (!has_given_up_ && !launchers_.wait_for_end()) lose_launchers();
+  launchers_.stop();
   if (gdb_) gdb_->end();
   output_.show_all();
   int code = report();
@@ -210,35 +132,20 @@ int HostsDriver::finish() {
   return flush_output(code);
 }
 
-/// ssh may leave its connection behind for the next job, if it can end by itself.
-void HostsDriver::wait_for_launchers() {
-  const auto end = Ending::Clock::now() + kEndOfLaunchers;
-  const auto has_ended = [](const Line& line) { return line.launcher.has_launcher_ended(); };
-  while (!has_given_up_ && !std::ranges::all_of(lines_, has_ended)) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Ending::Clock::now());
-    tools::PollSet mine;
-    mine.add(supervisor_.descriptor());
-    if (left.count() <= 0 || !mine.wait(static_cast<int>(left.count()))) return;
-    read_events();
-  }
-}
-
 void HostsDriver::wait_once() {
   tools::PollSet all;
-  for (const int one : {signals_.descriptor(), supervisor_.descriptor()}) all.add(one);
-  for (const Line& line : lines_)
-    if (!line.is_closed) line.launcher.add_to(all);
+  all.add(signals_.descriptor());
+  launchers_.add_to(all);
   for (std::size_t host = 0; host < hosts_.size(); ++host)
     if (!is_over_[host]) hosts_[host].channels().add_to(all);
   for (const OutputBuffer* const buffer : output_buffers()) buffer->add_to(all);
   if (gdb_) gdb_->add_to(all);
-  if (arrivals_) arrivals_->add_to(all);
   all.wait(milliseconds_left());
   read_signals();
-  read_events();
-  take_guests();
-  for (Line& line : lines_)
-    if (!line.is_closed) transfer(line);
+  if (!launchers_.read_events()) lose_launchers();
+  launchers_.take_guests();
+  for (Branch& branch : launchers_.branches)
+    if (!branch.is_over) transfer(branch);
   pass_on_output();
   if (ending_.has_begun() || has_failed_) control_.note_end();
   is_stuck_ = control_.poll() || is_stuck_;
@@ -246,6 +153,7 @@ void HostsDriver::wait_once() {
     if (!is_over_[host]) look_at_end(host);
   if (ending_.is_timeout()) end_job(SIGALRM);
   take_steps();
+  tell_of_quiet_launchers();
   if (gdb_) look_after_gdb();
 }
 
@@ -260,47 +168,24 @@ int HostsDriver::milliseconds_left() const {
   return static_cast<int>(most.count());
 }
 
-void HostsDriver::read_events() {
-  Event event;
-  bool supervisor_gone = false;
-  while (supervisor_.next(event, supervisor_gone)) {
-    LauncherLine& line = *of_processes_[static_cast<std::size_t>(event.index)];
-    if (event.kind == Event::Kind::kEnded) line.note_launcher_end(event.value);
-    if (event.kind == Event::Kind::kCannotStart) line.note_launcher_end(-1, event.value);
-  }
-  if (!supervisor_gone) return;
-  output_.show("mpiexec: the process that keeps the job together was killed\n");
+void HostsDriver::lose_launchers() {
+  output_.say("the process that keeps the job together was killed");
   has_lost_ = true;
   give_up();
 }
 
-/// Proxies that have connected.
-void HostsDriver::take_guests() {
-  if (!arrivals_) return;
-  while (std::optional<Guest> guest = arrivals_->next()) {
-    if (is_over_[guest->host])
-      ::close(guest->socket);
-    else
-      hosts_[guest->host].line().join(guest->socket, std::move(guest->seal));
-  }
-  if (!arrivals_->is_open()) arrivals_.reset();  // the key is of no more use
-}
-
-void HostsDriver::transfer(Line& line) {
-  line.launcher.transfer([&](const Frame& frame) { return take(line, frame); });
-  for (const HostName& host : line.hosts.all) {
+void HostsDriver::transfer(Branch& branch) {
+  branch.line.transfer([&](const Frame& frame) {
+    return branch.has(frame.host) && hosts_[frame.host].take(frame, [&](std::string_view message) {
+      return control_.take(frame.host, std::string(message));
+    });
+  });
+  for (const HostName& host : branch.hosts.all) {
     HostLine& one = hosts_[host.number];
     if (one.take_greeting()) admit(host.number);
     if (!is_over_[host.number]) one.channels().transfer();
   }
-  if (const std::string words = line.launcher.take_words(); !words.empty()) output_.show(words);
-}
-
-bool HostsDriver::take(Line& line, const Frame& frame) {
-  const auto is_it = [&](const HostName& host) { return host.number == frame.host; };
-  if (std::ranges::none_of(line.hosts.all, is_it)) return false;
-  return hosts_[frame.host].take(
-      frame, [&](std::string_view message) { return control_.take(frame.host, std::string(message)); });
+  if (const std::string words = branch.line.take_words(); !words.empty()) output_.show(words);
 }
 
 void HostsDriver::admit(std::size_t host) {
@@ -313,36 +198,31 @@ void HostsDriver::admit(std::size_t host) {
                                      CLUMP_VERSION, one.version(), one.path()));
     return end(host);
   }
-  const auto line =
-      std::ranges::find_if(lines_, [&](const Line& of) { return of.launcher.number() == host; });
-  if (line != lines_.end() && line->hosts.all.size() > 1) {
-    line->launcher.stream().send({static_cast<std::uint32_t>(host), Channel::kControl, Frame::Kind::kLaunch,
-                                  encode(below_first(line->hosts))});
-    line->launcher.stream().flush();
-  }
+  if (one.is_first()) launchers_.branch_of(host).launch_others();
   if (there_ == hosts_.size()) begin();
 }
 
 /// No rank begins before all hosts are there.
 void HostsDriver::begin() {
   has_begun_ = true;
+  std::vector<int> readers;
   for (std::size_t host = 0; host < hosts_.size(); ++host) {
-    if (const base::Status opened = open_channels(host); !opened.ok()) {
+    if (const base::Status opened = open_channels(host, readers); !opened.ok()) {
       control_.add_trouble(host, base::message_of(opened.code()));
       return fail();
     }
     control_.admit(host, encode({static_cast<int>(host), launch_.words, launch_.places, {}}, job_));
   }
+  if (!readers.empty()) distribute_input(STDIN_FILENO, std::move(readers));
   job_.clear();
 }
 
-base::Status HostsDriver::open_channels(std::size_t host) {
+/// `readers`: of standard input, as far as a channel's window lets them.
+base::Status HostsDriver::open_channels(std::size_t host, std::vector<int>& readers) {
   Channels& channels = hosts_[host].channels();
   int end = -1;
-  if (HostsInput::is_read_by(launch_.job, static_cast<int>(host))) {
-    CLUMP_TRY(channels.open(Channel::kInput, end));
-    input_.admit(end);
-  }
+  if (RanksInput::is_read(launch_.job, launch_.job.nodes[host]))
+    CLUMP_TRY(channels.open(Channel::kInput, readers.emplace_back()));
   if (launch_.records.are_wanted()) {
     CLUMP_TRY(channels.open(Channel::kRecords, end));
     launch_.records.admit(host, end);
@@ -361,28 +241,21 @@ void HostsDriver::look_at_end(std::size_t host) {
   if (one.lost() || one.line().is_lost()) lose(host);
 }
 
-/// When it is that of all hosts of a line, the line is closed.
+/// When it is that of all hosts of a branch, its line is closed.
 void HostsDriver::end(std::size_t host) {
   if (is_over_[host]) return;
   is_over_[host] = true;
   ++over_;
-  for (const auto& [channel, target] : kOutputs) {
-    Channels& channels = hosts_[host].channels();
-    const std::string_view bytes = channels.waiting(channel);
-    output_.add(host, target, bytes);
-    channels.note_taken(channel, bytes.size());
-    output_.end(host, target);
-  }
+  output_.end(host, hosts_[host].channels());
   control_.lose(host);
   hosts_[host].close();
-  const auto line =
-      std::ranges::find_if(lines_, [&](const Line& of) { return &of.launcher == &hosts_[host].line(); });
-  line->is_closed =
-      std::ranges::all_of(line->hosts.all, [&](const HostName& of) { return is_over_[of.number]; });
-  if (line->is_closed) {
-    if (const std::string words = line->launcher.take_words(control_.code(host).has_value()); !words.empty())
+  Branch& branch = launchers_.branch_of(host);
+  branch.is_over =
+      std::ranges::all_of(branch.hosts.all, [&](const HostName& of) { return is_over_[of.number]; });
+  if (branch.is_over) {
+    if (const std::string words = branch.line.take_words(control_.code(host).has_value()); !words.empty())
       output_.show(words);
-    line->launcher.close();
+    branch.line.close();
   }
   if (control_.troubles().any()) fail();
 }
@@ -391,7 +264,7 @@ std::string HostsDriver::why_lost(std::size_t host) {
   const HostLine& one = hosts_[host];
   if (one.lost() && !one.is_there())
     return fmt::format("{}; another host has tried it: with {}={} mpiexec does so itself", *one.lost(),
-                       kWidthVariable, hosts_.size());
+                       tools::kWidthVariable, hosts_.size());
   if (one.lost()) return *one.lost();
   LauncherLine& line = hosts_[host].line();
   if (one.is_first()) return line.why_lost(launch_.launcher.name());
@@ -403,7 +276,7 @@ void HostsDriver::lose(std::size_t host) {
   if (!has_given_up_) {
     const char* const more = control_.code(host) ? "; the end of what its ranks have written is lost" : "";
     if (hosts_[host].is_there())
-      output_.show(fmt::format("mpiexec: lost {}: {}{}\n", name(host), why_lost(host), more));
+      output_.say(fmt::format("lost {}: {}{}", name(host), why_lost(host), more));
     else
       control_.add_trouble(host, why_lost(host));
   }
@@ -416,7 +289,7 @@ void HostsDriver::lose(std::size_t host) {
 /// Nothing more is waited for, or not for hosts whose ranks have not ended: streams that end end these, too.
 void HostsDriver::give_up(bool all) {
   has_given_up_ = true;
-  if (arrivals_) arrivals_->close();
+  launchers_.close_arrivals();
   for (std::size_t host = 0; host < hosts_.size(); ++host)
     if (!is_over_[host] && (all || !control_.code(host))) lose(host);
 }
@@ -424,7 +297,7 @@ void HostsDriver::give_up(bool all) {
 /// The first time: the ranks of other hosts shall end, and hosts that have not come are not waited for.
 void HostsDriver::fail() {
   if (ending_.has_begun() || std::exchange(has_failed_, true)) return;
-  if (arrivals_) arrivals_->close();
+  launchers_.close_arrivals();
   ending_.limit(has_begun_ ? kGraceOfOthers : kOtherTroubles);
   if (has_begun_ && !is_stuck_) control_.stop_ranks();
   for (std::size_t host = 0; !has_begun_ && host < hosts_.size(); ++host)
@@ -438,44 +311,26 @@ void HostsDriver::pass_on_output() {
   bool is_full = false;
   for (std::size_t i = 0; i < hosts_.size(); ++i) {
     const std::size_t host = (begin + i) % hosts_.size();
-    if (is_over_[host]) continue;
-    for (const auto& [channel, target] : kOutputs) {
-      Channels& channels = hosts_[host].channels();
-      const std::string_view bytes = channels.waiting(channel);
-      if (bytes.empty()) continue;
-      if (output_.is_blocked(host, target)) {
-        if (!std::exchange(is_full, true)) first_ = host;
-        continue;
-      }
-      output_.add(host, target, bytes);
-      channels.note_taken(channel, bytes.size());
-      silent_since_ = Ending::Clock::now();
-    }
+    if (!is_over_[host] && !output_.take(host, hosts_[host].channels()) && !std::exchange(is_full, true))
+      first_ = host;
   }
   output_.show_due();
-  note_progress();
   look_at_output();
-}
-
-void HostsDriver::note_progress() {
-  std::size_t kept = 0;
-  for (const OutputBuffer* const buffer : output_buffers()) kept += buffer->kept();
-  if (kept == 0 || std::exchange(kept_, kept) != kept) silent_since_ = Ending::Clock::now();
 }
 
 /// A closed pipe ends the job.
 void HostsDriver::look_at_output() {
   const WriteFailure* const failed = write_failure();
   if (failed == nullptr || std::exchange(is_output_lost_, true)) return;
-  output_.show(fmt::format("mpiexec: cannot write its output: {}: what could not be written is lost\n",
-                           std::strerror(failed->error)));
+  output_.say(fmt::format("cannot write its output: {}: what could not be written is lost",
+                          std::strerror(failed->error)));
   if (failed->error == EPIPE) end_job(SIGPIPE);
 }
 
 void HostsDriver::look_after_gdb() {
   const base::Status started = gdb_->poll();
   if (started.ok()) return;
-  output_.show(fmt::format("mpiexec: {}\n", base::message_of(started.code())));
+  output_.say(base::message_of(started.code()));
   ending_.begin(SIGTERM, {});
 }
 
@@ -493,7 +348,7 @@ void HostsDriver::read_signals() {
       control_.pass_on(number);
     }
     if (number != SIGTSTP) continue;
-    for (Line& line : lines_) line.launcher.pause();
+    launchers_.pause();
     ::raise(SIGSTOP);
   }
 }
@@ -501,14 +356,13 @@ void HostsDriver::read_signals() {
 /// `why`: a signal, SIGALRM for --timeout, or SIGPIPE if what reads the output has gone.
 void HostsDriver::end_job(int why) {
   const bool can_be_told = !gdb_ && control_.is_complete();
-  const bool asks = can_be_told && !control_.tells_itself() && (why == SIGTERM || why == SIGALRM);
+  const bool asks = can_be_told && (why == SIGTERM || why == SIGALRM);
   if (asks && !ending_.has_begun()) control_.ask_before_end();
   ending_.begin(why, {.can_be_told = can_be_told, .are_asked = asks});
 }
 
 void HostsDriver::take_steps() {
-  const bool is_silent = Ending::Clock::now() - silent_since_ >= kSilence;
-  if (ending_.has_begun() && have_all_told() && is_silent) {
+  if (ending_.has_begun() && have_all_told() && output_.is_unread()) {
     is_unread_ = true;
     return give_up();
   }
@@ -518,10 +372,10 @@ void HostsDriver::take_steps() {
       return;
     case Ending::Step::kTell:
       where_ = control_.answer();
-      if (ending_.why() == SIGALRM && !control_.tells_itself()) tell_of_timeout();
+      if (ending_.why() == SIGALRM) tell_of_timeout();
       return control_.end_ranks(ending_.why());
     case Ending::Step::kTerminate:
-      if (ending_.why() == SIGALRM && !proxy_has_told()) tell_of_timeout();
+      if (ending_.why() == SIGALRM) tell_of_timeout();
       return give_up(false);
     case Ending::Step::kKill:
       return give_up();
@@ -540,8 +394,24 @@ void HostsDriver::tell_of_timeout() {
   std::string more = where_.empty() ? where_ : "; where the ranks were:\n" + where_;
   for (std::size_t host = 0; !has_begun_ && host < hosts_.size(); ++host)
     if (!hosts_[host].is_there()) more += (more.empty() ? "; it waits for " : ", ") + name(host);
-  output_.show(fmt::format("mpiexec: the job has not ended within {} s (--timeout): ending it{}\n",
-                           launch_.command.timeout_seconds, more));
+  output_.say(fmt::format("the job has not ended within {} s (--timeout): ending it{}",
+                          launch_.command.timeout_seconds, more));
+}
+
+/// Once. A launcher may ask a question that is not shown, or wait for a host behind a firewall.
+void HostsDriver::tell_of_quiet_launchers() {
+  if (!tells_of_quiet_at_ || Ending::Clock::now() < *tells_of_quiet_at_) return;
+  tells_of_quiet_at_.reset();
+  std::string names, command;
+  for (const Branch& one : launchers_.branches) {
+    if (!one.line.is_quiet()) continue;
+    if (names.empty()) command = launch_.launcher.command_before(one.line.name());
+    names += (names.empty() ? "" : ", ") + one.line.name();
+  }
+  if (names.empty()) return;
+  output_.say(fmt::format("{}: {} has said nothing for {} s: does it ask a question, or does a firewall drop "
+                          "what it sends? Try it: {} true; --launcher names other ways",
+                          names, command, kQuiet.count(), command));
 }
 
 int HostsDriver::report() const {
@@ -550,7 +420,8 @@ int HostsDriver::report() const {
   if (write_failure() != nullptr && write_failure()->error == EPIPE) return 128 + SIGPIPE;
   if (ending_.has_begun()) return report_ending();
   if (troubles.any()) {
-    write_error(troubles.text());
+    const std::string& from = launch_.command.hosts_from;
+    write_error(troubles.text() + (from.empty() ? from : "mpiexec: the hosts are those of " + from + "\n"));
     return troubles.code();
   }
   if (control_.first_code() != 0) return control_.first_code();
@@ -562,9 +433,8 @@ int HostsDriver::report() const {
 int HostsDriver::report_ending() const {
   if (ending_.why() == SIGALRM) return kExitTimeout;
   if (!has_lost_ && control_.first_code() == 0) return 0;
-  if (ending_.why() != SIGTERM || !proxy_has_told())
-    write_error(fmt::format("mpiexec: the job was ended by {}{}{}\n", diag::signal_name(ending_.why()),
-                            where_.empty() ? "" : "; where the ranks were:\n", where_));
+  say(fmt::format("the job was ended by {}{}{}", diag::signal_name(ending_.why()),
+                  where_.empty() ? "" : "; where the ranks were:\n", where_));
   return control_.first_code() != 0 ? control_.first_code() : 128 + ending_.why();
 }
 
@@ -575,9 +445,7 @@ int HostsDriver::flush_output(int code) {
   if (!is_unread_)
     end = flush(buffers, signals_, requests_, {.until = timeout_at_, .is_ended = ending_.has_begun()});
   const std::size_t lost = discard(buffers);
-  if (lost > 0)
-    write_error(
-        fmt::format("mpiexec: {} bytes of output are lost: what reads it has stopped reading\n", lost));
+  if (lost > 0) say(fmt::format("{} bytes of output are lost: what reads it has stopped reading", lost));
   look_at_output();
   if (code != 0 || (lost == 0 && write_failure() == nullptr)) return code;
   if (write_failure() != nullptr && write_failure()->error == EPIPE) return 128 + SIGPIPE;

@@ -14,16 +14,12 @@
 
 namespace clump::mpiexec {
 
-/// The environment variable that says how many hosts mpiexec, or a proxy, starts itself.
-inline constexpr const char* kWidthVariable = "CLUMP_TREE_WIDTH";
-
 /// What run_hosts() needs.
 struct Launch {
   const Command& command;
   const pmi::Job& job;
   tools::LauncherChoice choice;
   const tools::Launcher& launcher;  ///< for that choice
-  std::string interface;            ///< where mpiexec listens, if the launcher gives no stream; empty: any
   int width = 0;                    ///< so many hosts are started from here; others start the rest
   std::vector<bool> are_here;       ///< by host
   std::vector<std::string> words;   ///< for proxies (start_message.h)

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/printable.h"
-#include "output/output_buffer.h"
+#include "output/flush.h"
 
 namespace clump::mpiexec {
 
@@ -16,6 +16,8 @@ using Clock = LineForwarder::Clock;
 
 /// What a proxy's own words begin with.
 constexpr std::string_view kWord = "mpiexec: ";
+constexpr std::pair<Channel, int> kOutputs[] = {{Channel::kOutput, STDOUT_FILENO},
+                                                {Channel::kErrors, STDERR_FILENO}};
 
 bool may_be_word(std::string_view line) {
   return line.starts_with(kWord) || (line.size() < kWord.size() && kWord.starts_with(line));
@@ -53,15 +55,47 @@ void HostsOutput::end(std::size_t host, int target) {
   of(host, target).finish();
 }
 
+bool HostsOutput::take(std::size_t host, Channels& channels) {
+  bool is_full = false;
+  for (const auto& [channel, target] : kOutputs) {
+    const std::string_view bytes = channels.waiting(channel);
+    if (bytes.empty()) continue;
+    if (of(host, target).is_blocked()) {
+      is_full = true;
+      continue;
+    }
+    add(host, target, bytes);
+    channels.note_taken(channel, bytes.size());
+    silent_since_ = Clock::now();
+  }
+  return !is_full;
+}
+
+void HostsOutput::end(std::size_t host, Channels& channels) {
+  for (const auto& [channel, target] : kOutputs) {
+    const std::string_view bytes = channels.waiting(channel);
+    add(host, target, bytes);
+    channels.note_taken(channel, bytes.size());
+    end(host, target);
+  }
+}
+
+bool HostsOutput::is_unread() const { return Clock::now() - silent_since_ >= kSilence; }
+
 void HostsOutput::show(const std::string& text) {
   if (screen_) return screen_->add(STDERR_FILENO, base::printable(text));
   write_error(text);
 }
 
+void HostsOutput::say(const std::string& text) { show(as_word(text)); }
+
 void HostsOutput::show_due() {
   for (Lines& lines : hosts_)
     for (LineForwarder* const one : {&lines.out, &lines.err}) one->show_beginning(Clock::now());
   if (screen_) screen_->show();
+  std::size_t kept = 0;
+  for (const OutputBuffer* const buffer : output_buffers()) kept += buffer->kept();
+  if (kept == 0 || std::exchange(kept_, kept) != kept) silent_since_ = Clock::now();
 }
 
 std::optional<Clock::time_point> HostsOutput::next() const {

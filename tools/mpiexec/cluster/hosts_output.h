@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "cluster/channels.h"
 #include "output/collapse.h"
 #include "output/lines.h"
 
@@ -27,10 +28,14 @@ class HostsOutput {
   void add(std::size_t host, int target, std::string_view bytes);
   /// A host has written all.
   void end(std::size_t host, int target);
-  /// What reads the output takes no more now.
-  bool is_blocked(std::size_t host, int target) const { return of(host, target).is_blocked(); }
-  /// mpiexec's own words.
+  /// The same for what has come in the channels of a host. False: what reads the output takes no more now.
+  bool take(std::size_t host, Channels& channels);
+  void end(std::size_t host, Channels& channels);
+  /// What reads the output has taken nothing for kSilence, and there is some.
+  bool is_unread() const;
+  /// Words of launchers, as they are, and mpiexec's own.
   void show(const std::string& text);
+  void say(const std::string& text);
   /// What is due now.
   void show_due();
   std::optional<std::chrono::steady_clock::time_point> next() const;
@@ -44,14 +49,13 @@ class HostsOutput {
   LineForwarder& of(std::size_t host, int target) {
     return target == 1 ? hosts_[host].out : hosts_[host].err;
   }
-  const LineForwarder& of(std::size_t host, int target) const {
-    return target == 1 ? hosts_[host].out : hosts_[host].err;
-  }
   void add_errors(Lines& lines, std::string_view bytes);
 
   std::optional<CollapsedScreen> screen_;
   std::deque<Lines> hosts_;
   std::set<std::string> said_;  ///< by proxies
+  std::size_t kept_ = 0;        ///< bytes, at the last look
+  std::chrono::steady_clock::time_point silent_since_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace clump::mpiexec

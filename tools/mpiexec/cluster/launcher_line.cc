@@ -92,17 +92,13 @@ void LauncherLine::add_to(tools::PollSet& all) const {
 
 void LauncherLine::transfer(const std::function<bool(const Frame&)>& take) {
   stream_.transfer();
-  bool has_heard = false;
-  for (Frame frame; !breaks_rules_ && stream_.receive(frame); has_heard = true) breaks_rules_ = !take(frame);
-  const auto now = Clock::now();
-  if (is_there_ && now >= next_ping_) {
-    stream_.send({number_, Channel::kControl, Frame::Kind::kPing, {}});
-    next_ping_ = now + kPingEvery;
-  }
+  if (is_there_) stream_.keep_alive(number_);
+  for (Frame frame; !breaks_rules_ && stream_.receive(frame);) breaks_rules_ = !take(frame);
   stream_.flush();
   read_words();
-  look_for_silence(has_heard);
-  if (!ended_at_ && (has_ended() || launcher_status_)) ended_at_ = now;
+  has_just_come_ = false;
+  is_silent_ = is_silent_ || stream_.silence() >= kPatience;
+  if (!ended_at_ && (has_ended() || launcher_status_)) ended_at_ = Clock::now();
 }
 
 void LauncherLine::pause() {
@@ -111,17 +107,9 @@ void LauncherLine::pause() {
   stream_.flush();
 }
 
-/// Time in which this process did not run is not counted.
-void LauncherLine::look_for_silence(bool has_heard) {
-  const auto now = Clock::now();
-  silence_ += std::min<Clock::duration>(now - std::exchange(last_look_, now), 2 * kPingEvery);
-  if (has_heard || !is_there_) silence_ = {};
-  is_silent_ = is_silent_ || silence_ >= kPatience;
-}
-
 bool LauncherLine::take_greeting() {
   if (is_there_ || !stream_.is_greeted() || stream_.version().empty()) return false;
-  return is_there_ = true;
+  return is_there_ = has_just_come_ = true;
 }
 
 void LauncherLine::read_words() {
@@ -140,11 +128,14 @@ void LauncherLine::read_words() {
 }
 
 std::string LauncherLine::take_words(bool all) {
-  const bool has_just_come = is_there_ && next_ping_ == Clock::time_point{};
   const bool is_due =
-      shown_ < words_.size() && (all || has_just_come || Clock::now() - words_since_ >= kSoon);
+      shown_ < words_.size() && (all || has_just_come_ || Clock::now() - words_since_ >= kSoon);
   if (!is_due) return {};
   return words_.substr(std::exchange(shown_, words_.size()));
+}
+
+bool LauncherLine::is_quiet() const {
+  return !is_here_ && !is_there_ && !has_launcher_ended() && words_.empty() && stream_.noise().empty();
 }
 
 void LauncherLine::note_launcher_end(int status, int error) {

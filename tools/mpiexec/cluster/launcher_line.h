@@ -60,6 +60,8 @@ class LauncherLine {
   /// What the launcher has written to stderr, and is to be shown now; `all` of it at its good end. What comes
   /// shortly before a bad end is told by why_lost().
   std::string take_words(bool all = false);
+  /// Nothing has come from it or from the host yet; its process goes on.
+  bool is_quiet() const;
   /// Its process has ended, with this status of waitpid(); -1: it could not be started, `error` says why.
   void note_launcher_end(int status, int error = 0);
   bool has_launcher_ended() const { return !has_process_ || launcher_status_.has_value(); }
@@ -74,14 +76,13 @@ class LauncherLine {
   bool has_ended() const { return has_stream_ && stream_.has_ended(); }
   std::string why_gone(const std::string& name, const std::string& said) const;
   void read_words();
-  void look_for_silence(bool has_heard);
 
   const std::uint32_t number_;
   const std::string name_;
   const bool is_here_;
   FrameStream stream_;
   bool has_process_ = true, has_stream_ = true;
-  bool is_there_ = false, is_silent_ = false, breaks_rules_ = false;
+  bool is_there_ = false, has_just_come_ = false, is_silent_ = false, breaks_rules_ = false;
   int errors_ = -1;        ///< the launcher's stderr
   std::string words_;      ///< what has come of it
   std::size_t shown_ = 0;  ///< so much of it
@@ -89,9 +90,6 @@ class LauncherLine {
   std::optional<int> launcher_status_;
   int cannot_start_ = 0;
   std::optional<Clock::time_point> ended_at_;  ///< the stream, or the launcher
-  Clock::time_point last_look_{};
-  Clock::duration silence_{0};
-  Clock::time_point next_ping_{};
 };
 
 }  // namespace clump::mpiexec

@@ -6,7 +6,8 @@
 
 namespace clump::mpiexec {
 
-void OtherHosts::begin(const pmi::Job& job, const pmi::NodeMemory& memory, Connection& mpiexec) {
+void OtherHosts::begin(const pmi::Job& job, const pmi::NodeMemory& memory, ControlLink& mpiexec) {
+  if (job.nodes.size() == 1) return;
   job_ = &job;
   memory_ = &memory;
   mpiexec_ = &mpiexec;
@@ -14,11 +15,11 @@ void OtherHosts::begin(const pmi::Job& job, const pmi::NodeMemory& memory, Conne
 }
 
 void OtherHosts::send(ControlReply::Kind kind, int process, std::string bytes) {
-  mpiexec_->send(encode(
-      ControlReply{.kind = kind, .number = static_cast<std::uint32_t>(process), .bytes = std::move(bytes)}));
+  mpiexec_->send({.kind = kind, .number = static_cast<std::uint32_t>(process), .bytes = std::move(bytes)});
 }
 
 void OtherHosts::note_address(int process) {
+  if (job_ == nullptr) return;
   if (!job_->is_on_this_node(process)) return send(ControlReply::Kind::kWanted, process);
   const auto content = memory_->address(process).content();
   send(ControlReply::Kind::kAddress, process,
@@ -26,12 +27,15 @@ void OtherHosts::note_address(int process) {
 }
 
 void OtherHosts::note_done(int process) {
+  if (job_ == nullptr) return;
   done_[static_cast<std::size_t>(process - job_->this_node().first)] = true;
   if (!all_done_ && (all_done_ = std::ranges::all_of(done_, std::identity{})))
     send(ControlReply::Kind::kDone, 0);
 }
 
-void OtherHosts::note_absent(int process) { send(ControlReply::Kind::kAbsent, process); }
+void OtherHosts::note_absent(int process) {
+  if (job_ != nullptr) send(ControlReply::Kind::kAbsent, process);
+}
 
 void OtherHosts::take_address(const ControlMessage& message) {
   if (message.number >= job_->processes.size() || job_->is_on_this_node(static_cast<int>(message.number)))

@@ -4,8 +4,7 @@
 
 #include <vector>
 
-#include "cluster/connection.h"
-#include "hang/control_messages.h"
+#include "job/run.h"
 #include "pmi/job.h"
 #include "pmi/node_memory.h"
 
@@ -14,7 +13,8 @@ namespace clump::mpiexec {
 /// Owned by the proxy's main thread; nothing blocks.
 class OtherHosts {
  public:
-  void begin(const pmi::Job& job, const pmi::NodeMemory& memory, Connection& mpiexec);
+  /// Where the job has one host, nothing is told.
+  void begin(const pmi::Job& job, const pmi::NodeMemory& memory, ControlLink& mpiexec);
   /// A process of this node has told its address, or wants that of another (pmi/control.h).
   void note_address(int process);
   /// A process of this node will not use the network any more: it has said so, or has ended.
@@ -29,9 +29,9 @@ class OtherHosts {
  private:
   void send(ControlReply::Kind kind, int process, std::string bytes = {});
 
-  const pmi::Job* job_ = nullptr;
+  const pmi::Job* job_ = nullptr;  ///< null: there are none
   const pmi::NodeMemory* memory_ = nullptr;
-  Connection* mpiexec_ = nullptr;
+  ControlLink* mpiexec_ = nullptr;
   std::vector<bool> done_;  ///< by process of this node
   bool all_done_ = false;   ///< of them
 };

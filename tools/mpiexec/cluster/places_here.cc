@@ -49,8 +49,8 @@ base::Status check_program(const std::string& program, int& exit_code) {
 
 }  // namespace
 
-Places places_of(const std::vector<Host>& hosts, const pmi::Job& job) {
-  Places places{tools::current_directory(), {}};
+Places places_of(const std::vector<Host>& hosts, const pmi::Job& job, const tools::Wish& interface) {
+  Places places{tools::current_directory(), {}, interface};
   for (const pmi::Node& node : job.nodes) {
     const auto host = std::ranges::find(hosts, node.name, &Host::name);
     const bool is_known = host != hosts.end() && !host->is_here;
@@ -59,13 +59,17 @@ Places places_of(const std::vector<Host>& hosts, const pmi::Job& job) {
   return places;
 }
 
-base::Status find_own_address(const pmi::Job& job, const Places& places, const std::string& interface,
-                              std::string& address) {
-  const std::vector<std::string> own = tools::own_addresses(interface);
-  if (!interface.empty()) {
-    if (own.empty())
-      return base::fail(MPI_ERR_ARG, "--iface {}: no address that other hosts reach is there; there are {}",
-                        interface, fmt::join(tools::own_addresses(), ", "));
+base::Status addresses_at(const tools::Wish& interface, std::vector<std::string>& addresses) {
+  addresses = tools::own_addresses(interface.value);
+  if (!addresses.empty()) return {};
+  return base::fail(MPI_ERR_ARG, "{}: no address that other hosts reach is there; there are {}",
+                    interface.text(), fmt::join(tools::own_addresses(), ", "));
+}
+
+base::Status find_own_address(const pmi::Job& job, const Places& places, std::string& address) {
+  std::vector<std::string> own = tools::own_addresses();
+  if (places.interface.is_set()) {
+    CLUMP_TRY(addresses_at(places.interface, own));
     // Those of all hosts are of one kind where each has both.
     address =
         *std::ranges::min_element(own, {}, [](const std::string& one) { return one.find(':') != one.npos; });

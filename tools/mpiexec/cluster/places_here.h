@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 #include "command/hosts.h"
+#include "common/wish.h"
 #include "pmi/job.h"
 
 namespace clump::mpiexec {
@@ -14,15 +15,17 @@ namespace clump::mpiexec {
 struct Places {
   std::string start;                   ///< where the user was
   std::vector<std::string> addresses;  ///< of the nodes, as mpiexec knows them
+  tools::Wish interface;               ///< which of their networks is meant, where the user says so
 };
 
 /// mpiexec's side, for these hosts of the user's.
-Places places_of(const std::vector<Host>& hosts, const pmi::Job& job);
+Places places_of(const std::vector<Host>& hosts, const pmi::Job& job, const tools::Wish& interface);
 
-/// The address by which the job's other hosts reach this one: that of `interface`, unless it is empty. Empty:
-/// none is known.
-base::Status find_own_address(const pmi::Job& job, const Places& places, const std::string& interface,
-                              std::string& address);
+/// The address by which the job's other hosts reach this one: that of `places.interface`, if it is set.
+/// Empty: none is known.
+base::Status find_own_address(const pmi::Job& job, const Places& places, std::string& address);
+/// Those of this host at an interface. Fails if there are none.
+base::Status addresses_at(const tools::Wish& interface, std::vector<std::string>& addresses);
 
 /// Goes to where the user was. Fails if what this host's ranks need is not there: a directory, or the
 /// program. `exit_code` is mpiexec's then.

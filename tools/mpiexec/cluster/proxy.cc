@@ -7,7 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "cluster/hosts_input.h"
 #include "cluster/places_here.h"
 #include "cluster/proxy_relay.h"
 #include "cluster/start_message.h"
@@ -15,6 +14,7 @@
 #include "common/output.h"
 #include "common/poll_set.h"
 #include "hang/control_messages.h"
+#include "job/ranks_input.h"
 #include "job/run.h"
 #include "job/supervisor.h"
 #include "keys/invitation.h"
@@ -27,6 +27,23 @@ namespace clump::mpiexec {
 namespace {
 
 constexpr int kExitNotJoined = 1;  ///< Clump is there, and runs
+
+/// To the mpiexec that has started this proxy.
+class ProxyLink : public ControlLink {
+ public:
+  explicit ProxyLink(Connection connection) : connection(std::move(connection)) { input = -1; }
+  void add_to(tools::PollSet& all) const override { connection.add_to(all); }
+  void send(ControlReply reply) override { connection.send(encode(reply)); }
+  bool next(ControlMessage& message) override {
+    connection.transfer();
+    for (std::string bytes; connection.receive(bytes);)
+      if (decode(bytes, message)) return true;
+    return false;
+  }
+  bool is_there() const override { return connection.is_open(); }
+
+  Connection connection;
+};
 
 base::Status receive_start(Connection& mpiexec, StartMessage& start) {
   std::string bytes;
@@ -41,7 +58,7 @@ base::Status receive_start(Connection& mpiexec, StartMessage& start) {
   return decode(bytes, start);
 }
 
-base::Status prepare(ProxyRelay& relay, ControlLink& link, Command& command, Plan& plan, int& exit_code) {
+base::Status prepare(ProxyRelay& relay, ProxyLink& link, Command& command, Plan& plan, int& exit_code) {
   exit_code = kExitNotJoined;
   StartMessage start;
   CLUMP_TRY(receive_start(link.connection, start));
@@ -49,25 +66,24 @@ base::Status prepare(ProxyRelay& relay, ControlLink& link, Command& command, Pla
   CLUMP_TRY(parse(start.words, command));
   plan.job = std::move(start.job);
   plan.job.node = start.host;
-  if (HostsInput::is_read_by(plan.job, plan.job.node)) link.input = relay.end_of(Channel::kInput);
+  if (RanksInput::is_read(plan.job, plan.job.this_node())) link.input = relay.end_of(Channel::kInput);
   if (command.gdb) link.gdb = relay.end_of(Channel::kGdb);
   link.own = relay.own();
   CLUMP_TRY(enter(plan.job, start.places.start, exit_code));
   exit_code = kExitCannotRun;
-  CLUMP_TRY(find_own_address(plan.job, start.places, command.interface.value, plan.job.network.interface));
+  CLUMP_TRY(find_own_address(plan.job, start.places, plan.job.network.interface));
   return complete_plan(command, plan);
 }
 
 int run_part(ProxyRelay& relay) {
   Command command;
   Plan plan;
-  ControlLink link{.connection = relay.control()};
+  ProxyLink link(relay.control());
   int exit_code = 0;
   // A code that mpiexec has been told is no news: launchers complain of others than 0.
   const auto end_with = [&](int code) { return link.connection.is_open() ? 0 : code; };
   const auto tell = [&](ControlReply::Kind kind, int code, std::string text) {
-    link.connection.send(encode(
-        ControlReply{.kind = kind, .number = static_cast<std::uint32_t>(code), .bytes = std::move(text)}));
+    link.send({.kind = kind, .number = static_cast<std::uint32_t>(code), .bytes = std::move(text)});
     return end_with(code);
   };
   if (const base::Status prepared = prepare(relay, link, command, plan, exit_code); !prepared.ok())
@@ -78,7 +94,7 @@ int run_part(ProxyRelay& relay) {
   Records records;
   (void)records.prepare(command, plan.job);  // a proxy writes no files
   records.send_to(relay.end_of(Channel::kRecords));
-  return end_with(run(command, plan, records, &link));
+  return end_with(run(command, plan, records, link));
 }
 
 /// Connects to mpiexec, as the words behind the host's number say.

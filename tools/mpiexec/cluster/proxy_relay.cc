@@ -77,8 +77,7 @@ base::Status ProxyRelay::start(std::optional<Joined> connection) {
 Connection ProxyRelay::control() { return std::move(theirs_); }
 
 void ProxyRelay::run() {
-  last_look_ = Clock::now();
-  for (auto next_ping = last_look_; !is_done();) {
+  while (!is_done()) {
     tools::PollSet all;
     stream_.add_to(all);
     channels_.add_to(all);
@@ -87,18 +86,14 @@ void ProxyRelay::run() {
     if (!is_finishing_) all.add(finish_event_);
     all.wait(static_cast<int>(std::chrono::milliseconds(kPingEvery).count()));
     stream_.transfer();
-    const auto now = Clock::now();
-    if (!take_frames() || !has_patience(now)) break;
+    stream_.keep_alive(host_);
+    if (!take_frames() || !has_patience()) break;
     branches_.transfer(stream_);
     control_.transfer();
     for (std::string message; control_.receive(message);)
       stream_.send({host_, Channel::kControl, Frame::Kind::kData, message});
     if (is_finishing_) channels_.expect_no_more();
     channels_.transfer();
-    if (now >= next_ping) {
-      stream_.send({host_, Channel::kControl, Frame::Kind::kPing, {}});
-      next_ping = now + kPingEvery;
-    }
     stream_.flush();
   }
   for (int channel = 1; channel < kChannels; ++channel) channels_.close(static_cast<Channel>(channel));
@@ -115,8 +110,7 @@ void ProxyRelay::complain(const std::string& why) const {
 }
 
 bool ProxyRelay::take_frames() {
-  has_heard_ = false;
-  for (Frame frame; stream_.receive(frame); has_heard_ = true) {
+  for (Frame frame; stream_.receive(frame);) {
     is_paused_ = frame.kind == Frame::Kind::kPause;
     if (is_paused_) branches_.pause();
     if (frame.host == host_ ? take(frame) : branches_.pass_down(frame)) continue;
@@ -149,11 +143,9 @@ std::vector<int> ProxyRelay::own() {
   return own_;
 }
 
-/// Time in which this process did not run is not counted.
-bool ProxyRelay::has_patience(Clock::time_point now) {
-  silence_ += std::min<Clock::duration>(now - std::exchange(last_look_, now), 2 * kPingEvery);
-  if (has_heard_ || is_paused_) silence_ = {};
-  if (silence_ < kPatience) return true;
+bool ProxyRelay::has_patience() {
+  if (is_paused_) stream_.excuse_silence();
+  if (stream_.silence() < kPatience) return true;
   complain(fmt::format("nothing has come from mpiexec for {} s: its host or the network is gone",
                        kPatience.count()));
   return false;

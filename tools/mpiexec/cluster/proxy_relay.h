@@ -44,7 +44,6 @@ class ProxyRelay {
   void finish();
 
  private:
-  using Clock = std::chrono::steady_clock;
   /// A mpiexec that says nothing for so long has gone, with its host or the network.
   static constexpr std::chrono::seconds kPatience{60};
 
@@ -55,7 +54,7 @@ class ProxyRelay {
   bool take(const Frame& frame);
   bool is_done();
   void complain(const std::string& why) const;
-  bool has_patience(Clock::time_point now);
+  bool has_patience();
 
   const std::uint32_t host_;
   FrameStream stream_;
@@ -68,9 +67,7 @@ class ProxyRelay {
   int finish_event_ = -1;
   int errors_ = -1;  ///< the launcher's standard error
   std::atomic<bool> is_finishing_{false};
-  bool has_heard_ = false, is_paused_ = false;
-  Clock::time_point last_look_;
-  Clock::duration silence_{0};
+  bool is_paused_ = false;
   std::thread thread_;
 };
 

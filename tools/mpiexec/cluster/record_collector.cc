@@ -1,18 +1,14 @@
 #include "cluster/record_collector.h"
 
 #include <signal.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
-#include <cstring>
 #include <utility>
 
-#include "base/why_refused.h"
 #include "common/poll_set.h"
 #include "record/clock.h"
 
@@ -27,10 +23,10 @@ constexpr int kWordPatience = 10;  // seconds, for the other side's next word
 constexpr std::size_t kPiece = 1 << 20;
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40;
 
-/// What mpiexec sends: the proxy is to tell the time, to send its records, or may go.
-constexpr char kTime = 't', kRecords = 'r', kDismissed = 'b';
-/// What a proxy sends besides, unasked: its ranks have ended, well or not.
-constexpr char kDone = 'd', kFailed = 'f';
+/// What mpiexec sends: the proxy is to tell the time, to send its records, or has told enough for now.
+constexpr char kTime = 't', kRecords = 'r', kEnough = 'e';
+/// What a proxy sends unasked: its ranks have ended.
+constexpr char kDone = 'd';
 
 /// What comes first of all.
 struct RecordsHead {
@@ -99,6 +95,28 @@ bool receive_region(int socket, std::uint64_t bytes, record::Region& region) {
   }
 }
 
+bool measure(int socket, Offset& best) {
+  for (int i = 0; i < kPings; ++i) {
+    const auto before = static_cast<std::int64_t>(record::system_nanoseconds());
+    std::int64_t there = 0;
+    if (!send_one(socket, kTime) || !receive_one(socket, there)) return false;
+    const auto after = static_cast<std::int64_t>(record::system_nanoseconds());
+    const Offset found{there - (before + (after - before) / 2), (after - before) / 2 + 1};
+    if (found.error < best.error) best = found;
+  }
+  return true;
+}
+
+/// As long as the job takes. The channel of a host that is lost is closed.
+bool wait_for_end(int socket) {
+  tools::PollSet mine;
+  mine.add(socket);
+  char kind = 0;
+  while (!mine.wait(-1))
+    if (mine.failed()) return false;
+  return receive_one(socket, kind) && kind == kDone;
+}
+
 /// Signals are for the thread that looks after the job.
 template <typename Work>
 std::thread start_thread(Work work) {
@@ -112,91 +130,23 @@ std::thread start_thread(Work work) {
 
 }  // namespace
 
-/// A connection to a proxy.
-class RecordCollector::Line {
- public:
-  explicit Line(int socket) : socket(socket) {}
-  ~Line() { ::close(socket); }
-
-  const int socket;
-  bool is_done = false, has_failed = false;
-
-  /// Asks; what was asked for is what comes next.
-  bool ask(char what) {
-    if (!send_one(socket, what)) return false;
-    for (char kind = 0; receive_one(socket, kind);)
-      if (kind == what || !note(kind)) return kind == what;
-    return false;
-  }
-  /// Whether a word that came unasked is a right one.
-  bool note(char kind) {
-    is_done = is_done || kind == kDone || kind == kFailed;
-    has_failed = has_failed || kind == kFailed;
-    return kind == kDone || kind == kFailed;
-  }
-  bool measure(Offset& best) {
-    for (int i = 0; i < kPings; ++i) {
-      const auto before = static_cast<std::int64_t>(record::system_nanoseconds());
-      std::int64_t there = 0;
-      if (!ask(kTime) || !receive_one(socket, there)) return false;
-      const auto after = static_cast<std::int64_t>(record::system_nanoseconds());
-      const Offset found{there - (before + (after - before) / 2), (after - before) / 2 + 1};
-      if (found.error < best.error) best = found;
-    }
-    return true;
-  }
-  /// As long as the job takes. A host whose network has gone says nothing.
-  bool wait_for_end(const RecordCollector& all) {
-    while (!is_done && !all.has_failed_) {
-      tools::PollSet both;
-      both.add(socket);
-      both.add(all.news_);
-      both.wait(-1);
-      char kind = 0;
-      const bool has_come = both.is_ready(socket);
-      if (both.failed() || (has_come && (!receive_one(socket, kind) || !note(kind)))) return false;
-      if (!has_come && all.is_over_) return false;
-    }
-    return true;
-  }
-};
-
-base::Status RecordCollector::open() {
-  if ((news_ = ::eventfd(0, EFD_CLOEXEC)) >= 0) return {};
-  return base::fail(MPI_ERR_OTHER, "cannot make an event: {}", base::why_refused("eventfd", errno));
-}
-
 void RecordCollector::admit(std::size_t host, int socket) {
-  const std::lock_guard lock(mutex_);
-  ++unserved_;
-  servers_.push_back(start_thread([this, host, socket] { serve(host, socket); }));
+  servers_.push_back(start_thread([this, host, socket] {
+    limit_waiting(socket);
+    if (tools::profile::Source source{.host = static_cast<int>(host)}; fetch(socket, source)) {
+      const std::lock_guard lock(mutex_);
+      sources_.push_back(source);
+    }
+    ::close(socket);
+  }));
 }
 
-void RecordCollector::serve(std::size_t host, int socket) {
-  Line line(socket);
-  limit_waiting(socket);
-  tools::profile::Source source{.host = static_cast<int>(host)};
-  const bool all_came = fetch(line, source);
-  {
-    const std::lock_guard lock(mutex_);
-    if (all_came) sources_.push_back(source);
-    --unserved_;
-  }
-  served_one_.notify_all();
-  if (has_failed_) wait_for_others();  // it ends when this one does
-  (void)send_one(socket, kDismissed);
-}
-
-bool RecordCollector::fetch(Line& line, tools::profile::Source& source) {
+bool RecordCollector::fetch(int socket, tools::profile::Source& source) {
   RecordsHead head{};
   Offset early, late;
-  if (!line.measure(early) || !line.wait_for_end(*this)) return false;
-  if (line.has_failed) {
-    has_failed_ = true;
-    ::eventfd_write(news_, 1);
-  }
-  if (!line.measure(late) || !line.ask(kRecords) || !receive_one(line.socket, head) ||
-      !receive_region(line.socket, head.bytes, source.region))
+  if (!measure(socket, early) || !send_one(socket, kEnough) || !wait_for_end(socket)) return false;
+  if (!measure(socket, late) || !send_one(socket, kRecords) || !receive_one(socket, head) ||
+      !receive_region(socket, head.bytes, source.region) || !send_one(socket, kEnough))
     return false;
   source.start = {head.start.ticks, head.start.nanoseconds - early.ahead};
   source.end = {head.end.ticks, head.end.nanoseconds - late.ahead};
@@ -204,51 +154,31 @@ bool RecordCollector::fetch(Line& line, tools::profile::Source& source) {
   return true;
 }
 
-void RecordCollector::wait_for_others() {
-  std::unique_lock lock(mutex_);
-  served_one_.wait_for(lock, std::chrono::seconds(kWordPatience), [this] { return unserved_ == 0; });
-}
-
 std::vector<tools::profile::Source> RecordCollector::finish() {
-  if (news_ < 0) return {};
-  is_over_ = true;
-  ::eventfd_write(news_, 1);
-  for (std::thread& server : std::exchange(servers_, {}))
-    server.join();  // proxies that have ended have closed their ends
+  for (std::thread& server : std::exchange(servers_, {})) server.join();
   std::ranges::sort(sources_, {}, &tools::profile::Source::host);
   return std::move(sources_);
 }
 
-RecordCollector::~RecordCollector() {
-  finish();
-  if (news_ >= 0) ::close(news_);
-}
+RecordCollector::~RecordCollector() { finish(); }
 
 void RecordSender::begin(int socket, int descriptor, const Moment& start) {
   socket_ = socket;
   descriptor_ = descriptor;
   start_ = start;
-  thread_ = start_thread([this] { answer_all(); });
+  (void)answer();  // report() tells how it went
 }
 
-void RecordSender::answer_all() {
-  char ask = 0;
-  while (receive_one(socket_, ask) && ask != kDismissed && answer(ask)) {
+bool RecordSender::answer() const {
+  for (char ask = 0; receive_one(socket_, ask);) {
+    if (ask == kEnough) return true;
+    const auto now = static_cast<std::int64_t>(record::system_nanoseconds());
+    if (!(ask == kTime ? send_one(socket_, now) : send_records())) return false;
   }
-  const std::lock_guard lock(mutex_);
-  dismissed_ = ask == kDismissed;
-  ended_ = true;
-  changed_.notify_all();
+  return false;
 }
 
-bool RecordSender::answer(char ask) {
-  const std::lock_guard lock(sending_);
-  if (!send_one(socket_, ask)) return false;
-  return ask == kTime ? send_one(socket_, static_cast<std::int64_t>(record::system_nanoseconds()))
-                      : send_records();
-}
-
-bool RecordSender::send_records() {
+bool RecordSender::send_records() const {
   record::Region region;
   if (!region.map(descriptor_).ok()) return false;
   const std::uint64_t bytes = std::min(region.header().used.load(), region.header().size);
@@ -270,21 +200,10 @@ bool RecordSender::send_records() {
   return send_one(socket_, Piece{0, 0});
 }
 
-bool RecordSender::report(bool failed) {
-  {
-    const std::lock_guard lock(sending_);
-    (void)send_one(socket_, failed ? kFailed : kDone);  // it may have been dismissed before
-  }
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return ended_; });
-  return dismissed_;
-}
+bool RecordSender::report() const { return send_one(socket_, kDone) && answer(); }
 
 RecordSender::~RecordSender() {
-  if (socket_ < 0) return;
-  ::shutdown(socket_, SHUT_RDWR);
-  if (thread_.joinable()) thread_.join();
-  ::close(socket_);
+  if (socket_ >= 0) ::close(socket_);
 }
 
 }  // namespace clump::mpiexec

@@ -10,6 +10,8 @@ std::string encode(const StartMessage& message, const std::string& job) {
   out.texts(message.words);
   out.text(message.places.start);
   out.texts(message.places.addresses);
+  out.text(message.places.interface.from);
+  out.text(message.places.interface.value);
   out.text(job);
   return out.take();
 }
@@ -20,6 +22,8 @@ base::Status decode(const std::string& bytes, StartMessage& message) {
   message.words = in.texts();
   message.places.start = in.text();
   message.places.addresses = in.texts();
+  message.places.interface.from = in.text();
+  message.places.interface.value = in.text();
   const std::string job = in.text();
   if (!in.finished()) return base::fail(MPI_ERR_SPAWN, "what mpiexec has sent to start with is damaged");
   CLUMP_TRY(pmi::decode(job, message.job));

@@ -54,8 +54,9 @@ base::Status parse_host(const std::string& option, const std::string& text, int 
   } else {
     const std::size_t colon = text.find(':');
     name = text.substr(0, colon);
-    if (name.empty() || name[0] == '-')
-      return base::fail(MPI_ERR_ARG, "{}: '{}' is no host; write NAME or NAME:N", option, text);
+    if (name.empty() || name[0] == '-' || name.find_first_of(" \t") != name.npos)
+      return base::fail(MPI_ERR_ARG, "{}: '{}' is no host; write NAME or NAME:N, with commas between hosts",
+                        option, text);
     if (colon == text.npos) return {};
     number = std::string_view(text).substr(colon + 1);
   }
@@ -121,6 +122,8 @@ void add_slots(Host& host, int slots) {
 base::Status parse_hosts(const std::string& option, const std::string& list, std::vector<Host>& hosts) {
   std::istringstream in(list);
   for (std::string one; std::getline(in, one, ',');) {
+    one.erase(0, one.find_first_not_of(" \t"));
+    one.erase(one.find_last_not_of(" \t") + 1);
     Host host;
     CLUMP_TRY(parse_host(option, one, 1, host.name, host.slots));
     add(hosts, host);
@@ -155,12 +158,26 @@ base::Status read_hostfile(const std::string& option, const std::string& path, s
   return base::fail(MPI_ERR_ARG, "{} {}: no host is named in it", option, path);
 }
 
+bool have_slots(const std::vector<Host>& hosts) {
+  return std::ranges::any_of(hosts, [](const Host& host) { return host.slots > 0; });
+}
+
+base::Status check_slots(const std::vector<Host>& hosts, const std::vector<int>& host_of) {
+  for (int number = 0; const Host& host : hosts) {
+    const auto ranks = std::ranges::count(host_of, number++);
+    if (const int slots = std::max(host.slots, 1); ranks > slots)
+      return base::fail(MPI_ERR_ARG, "--nooversubscribe: {} ranks on {} are more than its slots, {}", ranks,
+                        host.name, slots);
+  }
+  return {};
+}
+
 namespace {
 
 /// How many ranks fit on each host; together `ranks` or more. Of equal parts the larger ones come first.
 std::vector<int> rooms_of(const std::vector<Host>& hosts, int per_host, int ranks, MapBy by) {
   if (per_host > 0) return std::vector<int>(hosts.size(), per_host);
-  const bool any_slots = std::ranges::any_of(hosts, [](const Host& host) { return host.slots > 0; });
+  const bool any_slots = have_slots(hosts);
   if (!any_slots && by == MapBy::kNode) return std::vector<int>(hosts.size(), ranks);
   std::vector<int> slots;
   for (const Host& host : hosts) slots.push_back(std::max(host.slots, 1));

@@ -43,4 +43,9 @@ enum class MapBy {
 base::Status divide(const std::vector<Host>& hosts, int per_host, int ranks, MapBy by,
                     std::vector<int>& host_of);
 
+/// By a number that is said of one of them. Others have one slot then, as in divide().
+bool have_slots(const std::vector<Host>& hosts);
+/// Fails if a host has fewer slots than ranks.
+base::Status check_slots(const std::vector<Host>& hosts, const std::vector<int>& host_of);
+
 }  // namespace clump::mpiexec

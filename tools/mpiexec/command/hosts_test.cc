@@ -25,7 +25,7 @@ std::vector<int> divided(const std::string& list, int per_host, int ranks, MapBy
 }
 
 TEST(Hosts, AreNamedWithOrWithoutSlots) {
-  const std::vector<Host> hosts = hosts_of("a:4,b,a:2,c,c");
+  const std::vector<Host> hosts = hosts_of("a:4, b,a:2 ,c,\tc");
   ASSERT_EQ(hosts.size(), 3u);
   EXPECT_EQ(hosts[0].name, "a");
   EXPECT_EQ(hosts[0].slots, 6);
@@ -35,7 +35,7 @@ TEST(Hosts, AreNamedWithOrWithoutSlots) {
 
 TEST(Hosts, BadOnesAreRefused) {
   std::vector<Host> hosts;
-  for (const char* const bad : {"", "a:", "a:0", "a:-1", "a:x", "a:1x", ":2", "-a", "a:99999999999"})
+  for (const char* const bad : {"", "a:", "a:0", "a:-1", "a:x", "a:1x", ":2", "-a", "a b", "a:99999999999"})
     EXPECT_FALSE(parse_hosts("--host", bad, hosts).ok()) << bad;
 }
 

@@ -44,7 +44,7 @@ const Option kOptions[] = {
      "the same, a host in each line: NAME, NAME:N or NAME slots=N (CLUMP_HOST_FILE)"},
     {{"ppn", "perhost", "npernode", "N"}, number<&Command::per_host>, 1, "N", "so many ranks on each host"},
     {{"pernode"}, one_per_host, 0, "", "the same as --npernode 1"},
-    {{"nooversubscribe"}, set<&Command::enough_cores>, 0, "", "fail if there are more ranks than cores"},
+    {{"nooversubscribe"}, set<&Command::enough_cores>, 0, "", "fail if a host gets more ranks than its slots (NAME:N), or, where no slots are said, than it has cores"},
     {{"map-by"}, map_by, 1, "slot|node",
      "ranks go to the hosts in blocks (default), or to one after the other in turn"},
     {{"bynode", "rr"}, round_robin, 0, "", "the same as --map-by node"},

@@ -70,6 +70,7 @@ base::Status find_hosts(Command& command) {
       command.ignored.emplace_back(file.from, base::message_of(read.code()));
     }
   }
+  command.hosts_from = !command.hosts.empty() ? file.text() : is_asked ? std::string() : name.text();
   if (command.hosts.empty()) command.hosts = std::move(given);
   return {};
 }
@@ -81,9 +82,6 @@ base::Status parse(const std::vector<std::string>& words, Command& command) {
   CLUMP_TRY(Parser(words, command).run());
   if (!command.help && !command.version) CLUMP_TRY(find_hosts(command));
   CLUMP_TRY(count_ranks(command));
-  if (command.enough_cores && !command.hosts.empty())
-    return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
-                      "--nooversubscribe with --host: write how many ranks a host takes: --host NAME:N,...");
   if (command.as_asked.as == tools::Ranks::As::kProcesses && command.as_asked.per_process > 1)
     return base::fail(
         MPI_ERR_ARG,
@@ -109,6 +107,10 @@ base::Status parse(const std::vector<std::string>& words, Command& command) {
   if (command.explore > 0 && command.timeout_seconds == 0 && command.hang_after_seconds == 0)
     command.hang_after_seconds = kHangAfterOfExplored;
   return {};
+}
+
+tools::Wish interface_of(const Command& command) {
+  return tools::first_set(command.interface, {"CLUMP_IFACE", "HYDRA_IFACE"});
 }
 
 std::string help_text() {

@@ -70,13 +70,14 @@ struct Command {
   std::vector<std::string> other_words;  ///< as typed, but for what asks for the two
   tools::Ranks as_asked;                 ///< as what the ranks run
   std::vector<Host> hosts;               ///< none: this one
+  std::string hosts_from;                ///< the variable that names them, with its value; empty: an option
   int per_host = 0;                      ///< so many ranks on each; 0: not said
   MapBy map_by = MapBy::kSlot;
   tools::LauncherChoice launcher;  ///< without what variables say
   tools::Wish batch_system;        ///< whose list of hosts is taken (batch_hosts.h)
   tools::Wish interface;           ///< by which ranks of other hosts are reached
   std::string needs_ranks;    ///< an option that elsewhere says how many ranks there are, and here does not
-  bool enough_cores = false;  ///< no more ranks than cores
+  bool enough_cores = false;  ///< no more ranks than slots, or cores
   std::optional<std::string> collective_rules;  ///< --coll-rules, as typed
   std::string network;                          ///< libfabric's provider; empty: its choice
   bool proxy = false;                           ///< started by ourselves, to run one host's part of a job
@@ -113,6 +114,9 @@ bool is_hidden(const Option& row);
 
 /// `words` is argv without argv[0]. Fails with MPI_ERR_ARG and a message that names the word.
 base::Status parse(const std::vector<std::string>& words, Command& command);
+
+/// Of the option, or of variables.
+tools::Wish interface_of(const Command& command);
 
 /// The text of --help.
 std::string help_text();

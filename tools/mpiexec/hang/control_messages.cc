@@ -39,7 +39,7 @@ bool decode(const std::string& bytes, ControlReply& reply) {
   for (std::uint64_t* sum : {&reply.waiting, &reply.wakes, &reply.sent, &reply.taken, &reply.progress})
     *sum = in.number<std::uint64_t>();
   reply.bytes = in.text();
-  return in.finished() && reply.kind <= ControlReply::Kind::kDone;
+  return in.finished() && reply.kind <= ControlReply::Kind::kDeadlock;
 }
 
 }  // namespace clump::mpiexec

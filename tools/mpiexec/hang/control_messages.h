@@ -41,6 +41,7 @@ struct ControlReply {
     kWanted,   ///< the address of host process `number` is wanted
     kAbsent,   ///< host process `number`, its own, has ended, and a rank of it never called MPI_Init
     kDone,     ///< none of its host processes will use the network any more
+    kDeadlock,  ///< the job's only process has found that all ranks wait for each other; kAccount came before
   };
   Kind kind = Kind::kRests;
   std::uint32_t number = 0;

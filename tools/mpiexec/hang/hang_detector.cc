@@ -80,6 +80,9 @@ void HangDetector::take(int from, ControlReply reply) {
       host.has_looked = true;
       look_.add(reply);
       return conclude_look();
+    case ControlReply::Kind::kDeadlock:
+      is_deadlock_ = true;
+      return;
     default:
       return;  // not for it
   }

@@ -21,6 +21,8 @@ namespace clump::mpiexec {
 /// Owned by mpiexec's only thread; nothing blocks.
 class HangDetector {
  public:
+  using Clock = std::chrono::steady_clock;
+
   /// `hang_after`: a job without progress for so many seconds hangs; 0: this is not looked at. No host can be
   /// asked before admit().
   HangDetector(const pmi::Job& job, int hang_after);
@@ -44,7 +46,6 @@ class HangDetector {
   std::string text(bool is_final) const;
 
  private:
-  using Clock = std::chrono::steady_clock;
   struct Host {
     bool answers = false, over = false;
     bool rests = false;                        // as far as it has told

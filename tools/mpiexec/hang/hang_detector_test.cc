@@ -103,6 +103,14 @@ TEST_F(WatchedHosts, AreStuckIfNothingChangesUntilAllHaveTold) {
   EXPECT_NE(text.find("on 2 hosts: a (ranks 0-1), b (ranks 2-3)"), text.npos) << text;
 }
 
+TEST_F(WatchedHosts, AreStuckIfTheOnlyProcessHasFoundSoItself) {
+  account(0, 0);
+  EXPECT_EQ(detector.poll(text), Finding::kNothing);
+  detector.take(0, {.kind = ControlReply::Kind::kDeadlock});
+  EXPECT_EQ(detector.poll(text), Finding::kDeadlock);
+  EXPECT_EQ(detector.poll(text), Finding::kNothing);
+}
+
 TEST_F(WatchedHosts, AreNotStuckWhileSomethingIsOnItsWay) {
   rest(0);
   rest(1);

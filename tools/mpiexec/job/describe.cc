@@ -13,13 +13,6 @@ void set(std::vector<std::string>& environment, const std::string& name, const s
   environment.push_back(name + "=" + value);
 }
 
-std::string get(const std::vector<std::string>& environment, const std::string& name) {
-  for (const std::string& entry : environment) {
-    if (entry.starts_with(name + "=")) return entry.substr(name.size() + 1);
-  }
-  return {};
-}
-
 namespace {
 
 /// LD_PRELOAD of an app's processes: sanitizers, what stands before the C library and MPI, these of ours,
@@ -39,7 +32,7 @@ base::Status set_preloads(const Plan& plan, std::size_t app, const std::string& 
   }
   if (!allocator.empty()) ours.push_back(allocator);
   CLUMP_TRY(names.replace(ours));
-  const std::vector<std::string> asked = image::split_preloads(get(environment, "LD_PRELOAD"));
+  const std::vector<std::string> asked = image::split_preloads(value_of(environment, "LD_PRELOAD"));
   std::vector<std::string> added = all;
   if (!allocator.empty()) added.push_back(ours.back());
   std::erase_if(added, [&](const std::string& one) { return std::ranges::find(asked, one) != asked.end(); });
@@ -55,7 +48,7 @@ void prepare_thread_sanitizer(Process& process) {
   process.same_addresses = true;
   int suppressions = -1;
   set(process.environment, "TSAN_OPTIONS",
-      thread_sanitizer_options(get(process.environment, "TSAN_OPTIONS"), suppressions));
+      thread_sanitizer_options(value_of(process.environment, "TSAN_OPTIONS"), suppressions));
   if (suppressions >= 0) process.kept.push_back(suppressions);
 }
 

@@ -20,7 +20,5 @@ base::Status describe(const Command& command, const Plan& plan, const Handed& ha
 
 /// Sets a variable of an environment, or replaces it.
 void set(std::vector<std::string>& environment, const std::string& name, const std::string& value);
-/// Empty if there is none.
-std::string get(const std::vector<std::string>& environment, const std::string& name);
 
 }  // namespace clump::mpiexec

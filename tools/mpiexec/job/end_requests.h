@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 
 namespace clump::mpiexec {
@@ -20,9 +21,16 @@ class EndRequests {
   /// what the terminal has sent to all: within this time the same number from a process is the same wish.
   static constexpr std::chrono::seconds kSameWithin{1};
 
-  static bool ends_job(int signal);
+  static bool ends_job(int signal) { return signal == SIGINT || signal == SIGTERM || signal == SIGHUP; }
   /// `is_typed`: a key of the terminal has sent it, and each of these is a wish of its own.
-  Kind take(int signal, bool is_typed, Clock::time_point now);
+  Kind take(int signal, bool is_typed, Clock::time_point now) {
+    // No key sends SIGHUP: a terminal that closes does, once by the shell and once by the kernel.
+    const bool may_be_same = (!is_typed || signal == SIGHUP) && signal == first_ && now - at_ < kSameWithin;
+    if (first_ != 0) return may_be_same ? Kind::kSame : Kind::kAgain;
+    first_ = signal;
+    at_ = now;
+    return Kind::kFirst;
+  }
   /// The first one; 0: none has come.
   int signal() const { return first_; }
   /// The ranks have handled it and go on: the next one is the first again.

@@ -24,6 +24,11 @@ bool can_be_opened_again(int source) {
 
 }  // namespace
 
+bool RanksInput::is_read(const pmi::Job& job, const pmi::Node& host) {
+  if (job.input == pmi::kInputForAll) return job.ranks(host) > 0;
+  return job.input >= 0 && &job.nodes[static_cast<std::size_t>(job.node_of(job.input))] == &host;
+}
+
 long RanksInput::files(const pmi::Job& job) {
   return job.input == pmi::kInputForAll ? 2L * job.ranks(job.this_node()) : 0;
 }

@@ -11,12 +11,14 @@ namespace clump::mpiexec {
 
 class RanksInput {
  public:
-  /// `source`: mpiexec's own standard input; or a connection to mpiexec on another host (hosts_input.h),
+  /// `source`: mpiexec's own standard input; or a channel to mpiexec on another host (cluster/channels.h),
   /// which becomes this object's.
   RanksInput(const pmi::Job& job, int source) : job_(job), source_(source) {}
   RanksInput(const RanksInput&) = delete;
   RanksInput& operator=(const RanksInput&) = delete;
 
+  /// Whether a rank of the host reads it.
+  static bool is_read(const pmi::Job& job, const pmi::Node& host);
   /// How many descriptors of mpiexec it takes.
   static long files(const pmi::Job& job);
 

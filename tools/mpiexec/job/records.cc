@@ -70,8 +70,7 @@ bool write_text(const std::string& path, const std::string& text) {
   tools::NewFile file(path);
   if (file) std::fwrite(text.data(), 1, text.size(), file.stream());  // finish() tells how it went
   if (file && file.finish()) return true;
-  write_error(fmt::format("mpiexec: cannot write {}: {}\n", path, file.why()));
-  return false;
+  return say(fmt::format("cannot write {}: {}", path, file.why())), false;
 }
 
 }  // namespace
@@ -102,11 +101,6 @@ base::Status Records::prepare(const Command& command, const pmi::Job& job) {
   return check_file("--trace " + *command.trace, trace_file_);
 }
 
-base::Status Records::collect() {
-  note_start();
-  return collector_.open();
-}
-
 void Records::note_start() {
   began_ = std::chrono::steady_clock::now();
   started_ = fmt::format("{:%FT%TZ}", fmt::gmtime(std::time(nullptr)));
@@ -125,15 +119,13 @@ base::Status Records::begin(const pmi::Job& job) {
 bool Records::finish(const pmi::Job& job, int exit_code) {
   std::this_thread::sleep_until(began_ + kLeastTime);
   if (sender_) {
-    if (!sender_->report(exit_code != 0))
-      write_error(fmt::format("mpiexec: {}: the records of calls could not be sent\n", job.this_node().name));
+    if (!sender_->report())
+      say(fmt::format("{}: the records of calls could not be sent", job.this_node().name));
     return true;
   }
   Source source{.host = job.node, .start = start_, .end = tools::profile::now()};
-  if (const base::Status mapped = source.region.map(descriptor_); !mapped.ok()) {
-    write_error(fmt::format("mpiexec: {}\n", base::message_of(mapped.code())));
-    return false;
-  }
+  if (const base::Status mapped = source.region.map(descriptor_); !mapped.ok())
+    return say(base::message_of(mapped.code())), false;
   return write(job, {source}, exit_code);
 }
 
@@ -165,10 +157,8 @@ bool Records::write(const pmi::Job& job, const std::vector<Source>& sources, int
   tools::profile::Traced traced;
   tools::NewFile file(trace_file_);
   if (file) tools::profile::write_trace(file.stream(), sources, job, profile, traced);
-  if (!file || !file.finish()) {
-    write_error(fmt::format("mpiexec: cannot write {}: {}\n", trace_file_, file.why()));
-    return false;
-  }
+  if (!file || !file.finish())
+    return say(fmt::format("cannot write {}: {}", trace_file_, file.why())), false;
   write_error(fmt::format(
       "trace: {} calls, and {} messages as arrows, in {}{}\n", traced.events, traced.arrows, trace_file_,
       traced.dropped == 0

@@ -26,7 +26,6 @@ namespace clump::mpiexec {
 
 namespace {
 
-constexpr int kForwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
 constexpr std::chrono::milliseconds kLook{50};  ///< so often, whether anybody misses those who have gone
 
 /// Tells a plain process what its stdout and stderr are, which a shell in between may change.
@@ -38,17 +37,34 @@ void name_output(Process& process) {
     set(process.environment, "CLUMP_STDERR", pmi::name_of_file(info));
 }
 
+/// Of the mpiexec of a job of one host.
+class OwnLink : public ControlLink {
+ public:
+  explicit OwnLink(int hang_after) : hang_after_(hang_after) {}
+
+  void begin(const pmi::Job& job) override { detector_.emplace(job, hang_after_).admit(job.node); }
+  std::optional<HangDetector::Clock::time_point> alarm() const override { return detector_->alarm(); }
+  void send(ControlReply reply) override {
+    if (reply.kind == ControlReply::Kind::kTrouble) return say(reply.bytes);
+    detector_->take(0, std::move(reply));
+  }
+  bool next(ControlMessage& message) override { return detector_->next(message); }
+  bool ask() override { return detector_->ask(), true; }
+  HangDetector::Finding poll(std::string& text) override { return detector_->poll(text); }
+  std::string text() const override { return detector_->text(false); }
+
+ private:
+  const int hang_after_;
+  std::optional<HangDetector> detector_;
+};
+
 }  // namespace
 
-void say(const std::string& text) {
-  write_error(fmt::format("mpiexec: {}{}", text, text.ends_with('\n') ? "" : "\n"));
-}
-
 base::Status Run::start() {
-  signals_.begin(kForwarded);
+  signals_.begin(kOfUser);
   block_signals_of_writes();
-  if (command_.gdb) CLUMP_TRY(find_gdb());
-  if (command_.timeout_seconds > 0 && !command_.proxy)  // mpiexec tells a proxy when
+  if (command_.gdb) CLUMP_TRY(gdb_.find(command_.proxy ? "gdbserver" : "gdb"));
+  if (command_.timeout_seconds > 0)
     end_at_ = timeout_at_ = Clock::now() + std::chrono::seconds(command_.timeout_seconds);
   return start_processes();
 }
@@ -60,33 +76,27 @@ int Run::finish() {
   output_.finish();
   read_packets();
   pass_on_news();
-  if (failure_) say(diag::report(*failure_, plan_.job.ranks(), has_core_));
+  if (is_stuck_) look_who_waits();  // a process that has found so itself may have ended at once
+  if (failure_) say(diag::report(*failure_, plan_.job.ranks(), on_host(failure_->rank), has_core_));
   // Ranks that handle the signal come to an end of their own, of which there is nothing to say.
   if (!failure_ && exit_code_ != 0 && !where_it_ended_.empty())
     say(fmt::format("the job was ended by {}; where the ranks were:\n{}",
                     diag::signal_name(requests_.signal()), where_it_ended_));
   look_at_output();
   if (records_.are_wanted() && !records_.finish(plan_.job, exit_code_)) is_output_lost_ = true;
-  tell_end(code());
+  // The mpiexec of a proxy waits for what has been written, and decides for how long.
+  tell(ControlReply::Kind::kEnded, code());
   flush_output();
   return code();
 }
 
-/// mpiexec waits for what has been written, and decides for how long.
-void Run::tell_end(int code) {
-  if (link_ == nullptr) return;
-  link_->connection.send(
-      encode(ControlReply{.kind = ControlReply::Kind::kEnded, .number = static_cast<std::uint32_t>(code)}));
+void Run::tell(ControlReply::Kind kind, int code, std::string text) {
+  link_.send({.kind = kind, .number = static_cast<std::uint32_t>(code), .bytes = std::move(text)});
 }
 
 int Run::refuse(const base::Status& status) {
-  const std::string why = base::message_of(status.code());
   has_timed_out_ = true;
-  if (link_ == nullptr)
-    say(why);
-  else
-    link_->connection.send(
-        encode(ControlReply{.kind = ControlReply::Kind::kTrouble, .number = kExitCannotRun, .bytes = why}));
+  tell(ControlReply::Kind::kTrouble, kExitCannotRun, base::message_of(status.code()));
   flush_output();
   return kExitCannotRun;
 }
@@ -99,14 +109,10 @@ base::Status Run::start_processes() {
     CLUMP_TRY(describe_with_streams(number, processes.emplace_back()));
   if (!processes.empty()) {
     processes.front().of_mpiexec = input_.own();
-    if (link_ != nullptr) std::ranges::copy(link_->own, std::back_inserter(processes.front().of_mpiexec));
+    std::ranges::copy(link_.own, std::back_inserter(processes.front().of_mpiexec));
   }
   running_ = static_cast<int>(processes.size());
   const base::Status started = supervisor_.start(processes);
-  for (const Process& process : processes) {
-    for (const int given : {process.in, process.out, process.err})
-      if (given >= 0) ::close(given);
-  }
   for (const int given : {job_, theirs_}) ::close(given);
   input_.start();
   return started;
@@ -129,8 +135,8 @@ base::Status Run::make_descriptors() {
   CLUMP_TRY(pmi::NodeMemory::map(plan_.job, node_, memory_));
   probe_.begin(plan_.job, memory_);
   successors_.begin(plan_.job, memory_);
-  if (!has_other_hosts()) detector_.emplace(plan_.job, command_.hang_after_seconds).admit(plan_.job.node);
-  if (has_other_hosts()) others_.begin(plan_.job, memory_, link_->connection);
+  link_.begin(plan_.job);
+  others_.begin(plan_.job, memory_, link_);
   return {};
 }
 
@@ -164,7 +170,7 @@ void Run::wait_once() {
   tools::PollSet all;
   for (const int one : {supervisor_.descriptor(), signals_.descriptor(), control_, gdb_.descriptor()})
     all.add(one);
-  if (link_ != nullptr) link_->connection.add_to(all);
+  link_.add_to(all);
   output_.add_to(all);
   all.wait(milliseconds_left());
   if (all.failed()) return;
@@ -188,17 +194,14 @@ int Run::milliseconds_left() const {
   std::optional<milliseconds> most;
   if (absent_ != nullptr || successors_.are_waiting() || (command_.gdb && !gdb_.has_started())) most = kLook;
   if (signals_.descriptor() < 0) most = SignalLine::kPause;
-  const auto detector_alarm = detector_ ? detector_->alarm() : std::nullopt;
   for (const auto& time :
-       {end_at_, taken_by_, ends_at_latest_, detector_alarm, probe_.alarm(), output_.next()}) {
+       {end_at_, taken_by_, ends_at_latest_, link_.alarm(), probe_.alarm(), output_.next()}) {
     if (!time) continue;
     const auto left = std::max(std::chrono::ceil<milliseconds>(*time - Clock::now()), milliseconds{0});
     most = most ? std::min(left, *most) : left;
   }
   return tools::poll_timeout(most);
 }
-
-base::Status Run::find_gdb() { return gdb_.find(command_.proxy ? "gdbserver" : "gdb"); }
 
 void Run::look_after_gdb() {
   if (gdb_.has_started()) {
@@ -215,7 +218,7 @@ void Run::look_after_gdb() {
       processes.push_back(waits);
   if (std::ssize(processes) < node.processes) return;
   const base::Status started = command_.proxy
-                                   ? serve_gdb(gdb_, Connection(std::exchange(link_->gdb, -1)), processes)
+                                   ? serve_gdb(gdb_, Connection(std::exchange(link_.gdb, -1)), processes)
                                    : gdb_.debug({{processes}}, command_.gdb_commands);
   if (!started.ok()) {
     say(base::message_of(started.code()));
@@ -234,10 +237,16 @@ void Run::read_events() {
     }
   }
   if (supervisor_gone_ && exit_code_ == 0) {
-    say(fmt::format("the process that keeps the job together{} was killed",
-                    link_ != nullptr ? " on " + plan_.job.this_node().name : ""));
+    say(fmt::format("the process that keeps the job together{} was killed", on_host()));
     exit_code_ = 128 + SIGKILL;
   }
+}
+
+std::string Run::on_host(int rank) const {
+  if (!command_.proxy) return {};
+  const bool is_known = rank >= 0 && rank < plan_.job.ranks();  // it may have been spawned, on this host
+  const int node = is_known ? plan_.job.node_of(rank) : plan_.job.node;
+  return " on " + plan_.job.nodes[static_cast<std::size_t>(node)].name;
 }
 
 const pmi::HostProcess& Run::process_of(const Event& event) const {
@@ -259,7 +268,12 @@ void Run::cannot_start(const Event& event) {
   running_ = 0;
 }
 
-int run(const Command& command, const Plan& plan, Records& records, ControlLink* link) {
+int run(const Command& command, const Plan& plan, Records& records) {
+  OwnLink link(command.hang_after_seconds);
+  return run(command, plan, records, link);
+}
+
+int run(const Command& command, const Plan& plan, Records& records, ControlLink& link) {
   Run job(command, plan, records, link);
   base::Status status = tools::check_limits(needs_of(plan), plan.job.ranks(plan.job.this_node()));
   if (status.ok()) status = RanksOutput::make_files(plan.job);

@@ -68,14 +68,13 @@ void Run::flush_output() {
   if (lost == 0) return;
   is_output_lost_ = true;
   if (exit_code_ == 0) exit_code_ = end == FlushEnd::kTimeout ? kExitTimeout : 128 + requests_.signal();
-  if (link_ == nullptr)
+  if (!command_.proxy)  // whose mpiexec says so
     say(fmt::format("{} bytes of output are lost: what reads it has stopped reading", lost));
 }
 
 void Run::tell_before_end(int why) {
   ends_by_ = why;
-  if (!detector_ || gdb_.is_running()) return end_from_outside({});
-  detector_->ask();
+  if (gdb_.is_running() || !link_.ask()) return end_from_outside({});
   pass_on_news();
   ends_at_latest_ = Clock::now() + kLastAnswer;
 }
@@ -108,7 +107,7 @@ void Run::look_at_output() {
 void Run::tell_of_lost_output(const std::string& subject, int error) {
   if (std::exchange(is_output_lost_, true)) return;
   say(fmt::format("{}cannot write its output: {}: what could not be written is lost",
-                  subject.empty() ? subject : subject + " ",
+                  subject.empty() ? subject : subject + on_host() + " ",
                   error != 0 ? std::strerror(error) : "an error that it has not told (is the disk full?)"));
 }
 
@@ -125,7 +124,7 @@ void Run::ended(const Event& event) {
   if (exit_code_ != 0) return;
   if (!successors_.has_settled()) {
     probe_.note_end(number);
-    if (has_other_hosts() && status == 0) others_.note_done(number);
+    if (status == 0) others_.note_done(number);
     if (status == 0 && !is_alone()) look_at_state(number);
   }
   judge_end(process_of(event), status);
@@ -139,7 +138,7 @@ void Run::look_at_state(int number) {
                 "before it called MPI_Finalize: every rank has to call it, unless one calls MPI_Abort");
   if (state.in_world >= process.ranks) return;
   miss(number);
-  if (has_other_hosts()) others_.note_absent(number);
+  others_.note_absent(number);
 }
 
 void Run::judge_end(const pmi::HostProcess& process, int status) {
@@ -208,15 +207,9 @@ bool Run::waits_for_core() {
   return before || has_dumped_;
 }
 
-void Run::tell_of_own_deadlock() {
-  pass_on_news();
-  failure_->text = kDeadlocked + detector_->text(true);
-}
-
 void Run::end_stuck() {
   is_stuck_ = true;
   exit_code_ = 1;
-  probe_.end_all();
   limit_grace();
 }
 

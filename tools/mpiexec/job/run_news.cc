@@ -38,7 +38,7 @@ void Run::settle_successors() {
   if (!settled.ok()) return successors_.refuse_all(base::message_of(settled.code()));
   probe_ = {};
   probe_.begin(job(), memory());
-  if (detector_) detector_.emplace(job(), command_.hang_after_seconds).admit(job().node);
+  link_.begin(job());
 }
 
 void Run::successor_ended(const pmi::SuccessorNote& note) {
@@ -66,9 +66,9 @@ bool Run::read_packet() {
   } else if (pmi::SuccessorNote end; pmi::decode(packet, end)) {
     successor_ended(end);
   } else if (pmi::AddressNote address; pmi::decode(packet, address)) {
-    if (has_other_hosts()) others_.note_address(address.process);
+    others_.note_address(address.process);
   } else if (pmi::DoneNote done; pmi::decode(packet, done)) {
-    if (has_other_hosts()) others_.note_done(done.process);
+    others_.note_done(done.process);
     probe_.note_done();
   } else if (pmi::AccountNote note; pmi::decode(packet, note)) {
     probe_.take(note);
@@ -81,11 +81,14 @@ bool Run::read_packet() {
   } else if (!failure_ && !is_stuck_ && pmi::decode(packet, failure)) {
     if (is_as_wanted(failure)) {
       end_as_wanted(failure);
-      return true;
+    } else if (failure.reason == pmi::Reason::kDeadlock) {  // all ranks are in this process
+      pass_on_news();
+      tell(ControlReply::Kind::kDeadlock, 0);
+      end_stuck();
+    } else {
+      failure_ = std::move(failure);
+      limit_grace();  // the process ends by itself, unless its heap is broken and it hangs
     }
-    failure_ = std::move(failure);
-    if (failure_->reason == pmi::Reason::kDeadlock) tell_of_own_deadlock();
-    limit_grace();  // the process ends by itself, unless its heap is broken and it hangs
   }
   return true;
 }
@@ -128,56 +131,43 @@ void Run::look_who_blocks() {
     if (number == SIGHUP) requests_.forget();  // programs that read their settings anew at SIGHUP go on
     return;
   }
-  say(fmt::format("a rank has not taken SIG{} for {} s, because all of its threads block it: killing the job",
-                  ::sigabbrev_np(number), kGraceToEnd.count()));
+  say(fmt::format("a rank{} has not taken SIG{} for {} s, because all of its threads block it: killing the job",
+                  on_host(), ::sigabbrev_np(number), kGraceToEnd.count()));
   exit_code_ = 128 + number;
   supervisor_.signal(SIGKILL);
 }
 
 void Run::pass_on(int signal) {
   if (signal != SIGQUIT) return supervisor_.signal(signal);
-  if (detector_) detector_->ask();
+  link_.ask();
 }
 
 void Run::look_who_waits() {
   pass_on_news();
-  if (!detector_) return;
   std::string text;
-  const HangDetector::Finding found = detector_->poll(text);
+  const HangDetector::Finding found = link_.poll(text);
   pass_on_news();
   if (ends_by_ != 0 && (found == HangDetector::Finding::kAsked || Clock::now() >= *ends_at_latest_))
-    return end_from_outside(found == HangDetector::Finding::kAsked ? text : detector_->text(false));
+    return end_from_outside(found == HangDetector::Finding::kAsked ? text : link_.text());
   if (found == HangDetector::Finding::kAsked) return say("where the ranks are:\n" + text);
-  if (found == HangDetector::Finding::kNothing || failure_ || exit_code_ != 0) return;
+  if (found == HangDetector::Finding::kNothing || failure_ || (exit_code_ != 0 && !is_stuck_)) return;
   failure_ = stuck(found, command_.hang_after_seconds, text);
+  if (is_stuck_) return;
   end_stuck();
+  probe_.end_all();
 }
 
 void Run::pass_on_news() {
-  if (link_ != nullptr) read_control();
-  if (link_ != nullptr && (failure_ || code() != 0) && !std::exchange(has_told_failure_, true))
-    link_->connection.send(encode(ControlReply{.kind = ControlReply::Kind::kFails}));
+  if ((failure_ || code() != 0) && !is_stuck_ && !std::exchange(has_told_failure_, true))
+    tell(ControlReply::Kind::kFails, 0);
+  const bool was_there = link_.is_there();
   ControlReply reply;
   ControlMessage message;
   for (bool any = true; std::exchange(any, false);) {
-    for (; detector_ && detector_->next(message); any = true) probe_.handle(message);
-    for (; probe_.next(reply); any = true) {
-      if (detector_)
-        detector_->take(job().node, std::move(reply));
-      else
-        link_->connection.send(encode(reply));
-    }
+    for (; link_.next(message); any = true) handle(message);
+    for (; probe_.next(reply); any = true) link_.send(std::move(reply));
   }
-}
-
-void Run::read_control() {
-  Connection& line = link_->connection;
-  if (!line.is_open()) return;
-  line.transfer();
-  ControlMessage message;
-  for (std::string bytes; line.receive(bytes);)
-    if (decode(bytes, message)) handle(message);
-  if (line.is_open()) return;
+  if (!was_there || link_.is_there()) return;
   if (exit_code_ == 0) exit_code_ = 128 + SIGKILL;  // mpiexec has gone: no one learns of it
   running_ = 0;
   gdb_.end();
@@ -187,7 +177,7 @@ void Run::handle(const ControlMessage& message) {
   const int number = static_cast<int>(message.number);
   switch (message.kind) {
     case ControlMessage::Kind::kSignal:
-      return number == SIGALRM ? tell_before_end(number) : take_signal(number, false, kGraceToEnd);
+      return take_signal(number, false, kGraceToEnd);
     case ControlMessage::Kind::kStop:
       return take_signal(SIGTERM, false, kGrace);
     case ControlMessage::Kind::kAddress:
@@ -197,7 +187,7 @@ void Run::handle(const ControlMessage& message) {
     case ControlMessage::Kind::kAllDone:
       return others_.end_addresses();
     case ControlMessage::Kind::kEnd:
-      if (exit_code_ == 0 && !failure_) return end_stuck();
+      if (exit_code_ == 0 && !failure_) end_stuck();
       [[fallthrough]];
     default:
       probe_.handle(message);

@@ -8,11 +8,9 @@
 #include <optional>
 #include <string>
 
-#include "cluster/connection.h"
 #include "cluster/other_hosts.h"
 #include "command/options.h"
 #include "gdb/gdb.h"
-#include "hang/hang_detector.h"
 #include "hang/host_probe.h"
 #include "job/end_requests.h"
 #include "job/preload_names.h"
@@ -29,9 +27,6 @@
 
 namespace clump::mpiexec {
 
-/// To stderr, as mpiexec's.
-void say(const std::string& text);
-
 /// A running job, from start() to the exit code. Owned by mpiexec's only thread.
 class Run {
   using Clock = std::chrono::steady_clock;
@@ -40,13 +35,13 @@ class Run {
   static constexpr std::chrono::seconds kGraceToEnd{5};  ///< when a signal has asked all ranks to end
 
  public:
-  Run(const Command& command, const Plan& plan, Records& records, ControlLink* link)
+  Run(const Command& command, const Plan& plan, Records& records, ControlLink& link)
       : command_(command),
         plan_(plan),
         records_(records),
-        input_(plan.job, link != nullptr ? link->input : STDIN_FILENO),
+        input_(plan.job, link.input),
         link_(link),
-        output_(plan.job, command.collapse && !command.proxy) {}
+        output_(plan.job, command.collapse) {}
 
   base::Status start();
   int finish();
@@ -57,8 +52,7 @@ class Run {
   // run.cc
 
   base::Status start_processes();
-  /// Of this host, to mpiexec; only a proxy's.
-  void tell_end(int code);
+  void tell(ControlReply::Kind kind, int code, std::string text = {});
   /// What all host processes get: see pmi/job.h, control.h and node_memory.h.
   base::Status make_descriptors();
   // As they are now.
@@ -67,7 +61,8 @@ class Run {
 
   /// There is one host process, and it is on this host.
   bool is_alone() const { return plan_.job.processes.size() == 1; }
-  bool has_other_hosts() const { return plan_.job.nodes.size() > 1; }
+  /// Behind the name of a rank, where a proxy speaks of it: " on h1". Negative: a rank of this host.
+  std::string on_host(int rank = -1) const;
 
   base::Status describe_with_streams(int number, Process& process);
   base::Status direct_input(int number, Process& process);
@@ -77,8 +72,6 @@ class Run {
   int milliseconds_left() const;
   /// What mpiexec, or this proxy, would end with by now.
   int code() const { return is_output_lost_ && exit_code_ == 0 ? kExitOutput : exit_code_; }
-  /// A proxy has gdbserver in its place.
-  base::Status find_gdb();
   /// Starts it when all processes wait for it. Its end is the job's.
   void look_after_gdb();
 
@@ -138,13 +131,9 @@ class Run {
   /// A process whose core file is being written, or was just now, ends by itself.
   bool waits_for_core();
   void look_who_waits();
-  /// What mpiexec wants to know, which a proxy's is on another host, and what there is to be told.
+  /// What mpiexec, here or on another host, wants to know, and what there is to be told.
   void pass_on_news();
-  /// mpiexec's. Where it has gone, so has the job.
-  void read_control();
   void handle(const ControlMessage& message);
-  /// A job of one process knows by itself, and has told what all wait for.
-  void tell_of_own_deadlock();
   /// All ranks wait for each other; the finder of that has said so.
   void end_stuck();
   static int failure_code(const pmi::Failure& failure);
@@ -163,11 +152,10 @@ class Run {
   HostProbe probe_;
   PreloadNames preload_names_;
   Successors successors_;
-  std::optional<HangDetector> detector_;  ///< not a proxy's
-  ControlLink* const link_;               ///< only a proxy's
-  Gdb gdb_;                               ///< only with --gdb
-  OtherHosts others_;                     ///< only a proxy's
-  int running_ = 0;                       ///< processes that have not ended
+  ControlLink& link_;
+  Gdb gdb_;  ///< only with --gdb
+  OtherHosts others_;
+  int running_ = 0;  ///< processes that have not ended
   RanksOutput output_;
   const pmi::HostProcess* absent_ = nullptr;     ///< has ended in order; a rank of it never called MPI_Init
   std::optional<Clock::time_point> timeout_at_;  ///< of the user's --timeout
@@ -183,7 +171,7 @@ class Run {
   bool has_core_ = false;    ///< the system has written a core file of the process that has failed
   bool is_stuck_ = false;
   bool is_output_lost_ = false;    ///< some of it, and that has been said
-  bool has_told_failure_ = false;  ///< to mpiexec; only a proxy's
+  bool has_told_failure_ = false;  ///< to mpiexec
   bool has_timed_out_ = false;     ///< --timeout has ended the job
   EndRequests requests_;
   int exit_code_ = 0;

@@ -217,6 +217,9 @@ base::Status Supervisor::start(const std::vector<Process>& processes) {
   }
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
   ::close(ends[1]);
+  for (const Process& process : processes)
+    for (const int given : {process.in, process.out, process.err})
+      if (given >= 0) ::close(given);
   socket_ = ends[0];
   grace_ = grace_of(processes);
   for (const Process& process : processes)

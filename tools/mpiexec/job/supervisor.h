@@ -67,7 +67,8 @@ class Supervisor {
   Supervisor& operator=(const Supervisor&) = delete;
   ~Supervisor() { stop(); }
 
-  /// Starts all of `processes`. What goes wrong later arrives as an Event.
+  /// Starts all of `processes`, and closes their in, out and err here. What goes wrong later arrives as an
+  /// Event.
   base::Status start(const std::vector<Process>& processes);
   /// Readable when next() has something to tell.
   int descriptor() const { return socket_; }

@@ -34,10 +34,6 @@ base::Status Admission::open(std::vector<std::string> addresses, std::vector<std
   return {};
 }
 
-bool Admission::is_expected(std::uint32_t host) const {
-  return std::ranges::find(expected_, host) != expected_.end();
-}
-
 std::vector<int> Admission::descriptors() const { return listeners_; }
 
 void Admission::add_to(tools::PollSet& all) const {
@@ -54,7 +50,7 @@ void Admission::accept() {
       if (socket >= 0) {
         // The job's own proxies come at once, too.
         if (waiting_.size() >= std::max(kMostWaiting, 2 * expected_.size())) drop_oldest();
-        waiting_.push_back({socket, Clock::now(), Handshake(key_, Role::kMpiexec), {}});
+        waiting_.push_back({socket, Clock::now(), Handshake(key_, expected_)});
       } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
         // A stranger's descriptor serves as well.
         if (!waiting_.empty()) drop_oldest();
@@ -73,41 +69,18 @@ void Admission::drop_oldest() {
   waiting_.pop_front();
 }
 
-bool Admission::transfer(Stranger& stranger) {
-  while (stranger.handshake.wanted() > stranger.came.size()) {
-    char bytes[Handshake::kHello];
-    const std::size_t room = std::min(sizeof bytes, stranger.handshake.wanted() - stranger.came.size());
-    const ssize_t got = ::recv(stranger.socket, bytes, room, MSG_DONTWAIT);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0 && errno == EAGAIN) return Clock::now() - stranger.since < patience_;
-    if (got <= 0) return false;
-    stranger.came.append(bytes, static_cast<std::size_t>(got));
-    if (stranger.came.size() < stranger.handshake.wanted()) continue;
-    if (!stranger.handshake.take(std::exchange(stranger.came, {})) || !is_expected(stranger.handshake.host()))
-      return false;
-    const std::string answer = stranger.handshake.take_output();
-    // It is short, and the first on this connection: there is room for it, or the other side is not one of
-    // ours.
-    if (!answer.empty() && ::send(stranger.socket, answer.data(), answer.size(),
-                                  MSG_DONTWAIT | MSG_NOSIGNAL) != static_cast<ssize_t>(answer.size()))
-      return false;
-  }
-  return true;
-}
-
 std::optional<Guest> Admission::next() {
   accept();
   for (std::size_t i = 0; i < waiting_.size();) {
     Stranger& stranger = waiting_[i];
-    const bool is_good = transfer(stranger);
-    if (is_good && !stranger.handshake.is_done()) {
+    const Handshake::State state = stranger.handshake.transfer(stranger.socket);
+    if (state == Handshake::State::kWaits && Clock::now() - stranger.since < patience_) {
       ++i;
       continue;
     }
-    const int socket = std::exchange(stranger.socket, -1);
-    const Handshake handshake = std::move(stranger.handshake);
+    const auto [socket, since, handshake] = std::move(stranger);
     waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
-    if (!is_good) {
+    if (state != Handshake::State::kDone) {
       ::close(socket);
       continue;
     }

@@ -60,13 +60,9 @@ class Admission {
     int socket = -1;
     Clock::time_point since;
     Handshake handshake;
-    std::string came;  ///< of what is wanted
   };
   void accept();
   void drop_oldest();
-  /// False: it is to be dropped.
-  bool transfer(Stranger& stranger);
-  bool is_expected(std::uint32_t host) const;
 
   const Clock::duration patience_;
   Key key_;

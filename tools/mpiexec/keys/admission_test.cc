@@ -179,7 +179,8 @@ TEST_F(AdmissionTest, AProxyThatIsDroppedTriesAgain) {
   Proxy proxy(where, admission_.key(), 1, kLong);
   for (const bool is_admitted : {false, true}) {
     const int one = ::accept(listener, nullptr, nullptr);
-    Handshake mpiexec(admission_.key(), Role::kMpiexec);
+    const std::vector<std::uint32_t> hosts{1};
+    Handshake mpiexec(admission_.key(), hosts);
     for (const std::size_t bytes : {Handshake::kHello, Handshake::kProof}) {
       std::string came(bytes, '\0');
       ASSERT_EQ(::recv(one, came.data(), bytes, MSG_WAITALL), static_cast<ssize_t>(bytes));

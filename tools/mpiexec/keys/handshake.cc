@@ -1,7 +1,10 @@
 #include "keys/handshake.h"
 
 #include <sodium.h>
+#include <sys/socket.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -42,12 +45,10 @@ std::array<unsigned char, kTag> hmac(const Key& key, std::string_view purpose, s
 
 }  // namespace
 
-Handshake::Handshake(const Key& key, Role role, std::uint32_t host) : key_(key), role_(role) {
-  // Fails only where the system has no random numbers, and then draw() ends the process. Again and again it
-  // is nothing.
-  (void)!::sodium_init();
-  wanted_ = kHello;
-  if (role == Role::kMpiexec) return;
+Handshake::Handshake(const Key& key, const std::vector<std::uint32_t>& hosts)
+    : key_(key), expected_(&hosts), wanted_(kHello) {}
+
+Handshake::Handshake(const Key& key, std::uint32_t host) : key_(key) {
   draw();
   hello_.append(kMagic);
   hello_.append(reinterpret_cast<const char*>(&host), sizeof host);
@@ -59,8 +60,29 @@ Handshake::Handshake(const Key& key, Role role, std::uint32_t host) : key_(key),
 Handshake::~Handshake() { ::sodium_memzero(secret_.data(), secret_.size()); }
 
 void Handshake::draw() {
+  // Fails only where the system has no random numbers, and then the next line ends the process. Again and
+  // again it is nothing.
+  (void)!::sodium_init();
   ::randombytes_buf(secret_.data(), secret_.size());
   (void)!::crypto_scalarmult_base(own_.data(), secret_.data());
+}
+
+Handshake::State Handshake::transfer(int socket) {
+  for (char bytes[kAnswer];;) {
+    // It is short, and the connection is new: there is room for it, or the other side is not one of ours.
+    const std::string out = take_output();
+    const ssize_t sent =
+        out.empty() ? 0 : ::send(socket, out.data(), out.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent != static_cast<ssize_t>(out.size())) return errno = EPIPE, State::kClosed;
+    if (is_done_) return State::kDone;
+    const ssize_t got = ::recv(socket, bytes, wanted_ - came_.size(), MSG_DONTWAIT);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) return State::kWaits;
+    if (got == 0) errno = 0;
+    if (got <= 0) return State::kClosed;
+    came_.append(bytes, static_cast<std::size_t>(got));
+    if (came_.size() == wanted_ && !take(std::exchange(came_, {}))) return State::kWrong;
+  }
 }
 
 std::string Handshake::take_output() { return std::exchange(out_, {}); }
@@ -72,7 +94,7 @@ std::uint32_t Handshake::host() const {
 }
 
 std::string Handshake::transcript() const {
-  return hello_ + std::string(chars_of(role_ == Role::kMpiexec ? own_ : other_));
+  return hello_ + std::string(chars_of(expected_ != nullptr ? own_ : other_));
 }
 
 std::string Handshake::proof_of(std::string_view purpose) const {
@@ -81,8 +103,9 @@ std::string Handshake::proof_of(std::string_view purpose) const {
 
 bool Handshake::take(std::string_view bytes) {
   if (wanted_ == 0 || bytes.size() != std::exchange(wanted_, 0)) return false;
-  if (role_ == Role::kProxy) return bytes.size() == kAnswer ? take_answer(bytes) : take_welcome(bytes);
-  return bytes.size() == kHello ? take_hello(bytes) : take_proof(bytes);
+  if (expected_ == nullptr) return bytes.size() == kAnswer ? take_answer(bytes) : take_welcome(bytes);
+  const bool is_right = bytes.size() == kHello ? take_hello(bytes) : take_proof(bytes);
+  return is_right && std::ranges::find(*expected_, host()) != expected_->end();
 }
 
 bool Handshake::take_hello(std::string_view bytes) {
@@ -124,7 +147,7 @@ Seal Handshake::seal() const {
   const Seal::DirectionKey to_mpiexec = hmac(key_, kToMpiexec, all), to_proxy = hmac(key_, kToProxy, all);
   wipe(all);
   ::sodium_memzero(agreed.data(), agreed.size());
-  return role_ == Role::kMpiexec ? Seal(to_proxy, to_mpiexec) : Seal(to_mpiexec, to_proxy);
+  return expected_ != nullptr ? Seal(to_proxy, to_mpiexec) : Seal(to_mpiexec, to_proxy);
 }
 
 }  // namespace clump::mpiexec

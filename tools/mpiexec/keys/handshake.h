@@ -17,24 +17,34 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "keys/key.h"
 #include "keys/seal.h"
 
 namespace clump::mpiexec {
 
-enum class Role { kMpiexec, kProxy };
-
 /// One side of one connection, without the connection. Of one thread.
 class Handshake {
  public:
   static constexpr std::size_t kHello = 48, kAnswer = 64, kProof = 32, kWelcome = 32;
 
-  /// `host`: of the proxy; mpiexec is told it.
-  Handshake(const Key& key, Role role, std::uint32_t host = 0);
+  /// The proxy of a host.
+  Handshake(const Key& key, std::uint32_t host);
+  /// mpiexec, for the proxy of one of these hosts. The list may become shorter meanwhile.
+  Handshake(const Key& key, const std::vector<std::uint32_t>& hosts);
   Handshake(Handshake&&) = default;
   Handshake& operator=(Handshake&&) = default;
   ~Handshake();
+
+  enum class State : std::uint8_t {
+    kWaits,   ///< for the other side
+    kDone,    ///< the other side knows the key, and mpiexec has admitted the proxy
+    kWrong,   ///< the other side does not know the key, or speaks something else
+    kClosed,  ///< so is the connection; errno: EPIPE at a word of this side, 0 by the other side, or why
+  };
+  /// Moves what can be moved now over a non-blocking socket. Reads no byte more than the handshake wants.
+  State transfer(int socket);
 
   /// What is to be sent now. Once.
   std::string take_output();
@@ -62,10 +72,10 @@ class Handshake {
   void draw();
 
   Key key_;
-  Role role_;
+  const std::vector<std::uint32_t>* expected_ = nullptr;  ///< mpiexec's; null: this is the proxy's side
   std::string hello_;  ///< as it is sent
   Nonce secret_{}, own_{}, other_{};
-  std::string out_;
+  std::string out_, came_;
   std::size_t wanted_ = 0;
   bool is_done_ = false;
 };

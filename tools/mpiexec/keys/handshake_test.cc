@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace clump::mpiexec {
 namespace {
@@ -11,7 +12,8 @@ namespace {
 class HandshakeTest : public testing::Test {
  protected:
   const Key key_ = Key::draw(), other_key_ = Key::draw();
-  Handshake mpiexec_{key_, Role::kMpiexec}, proxy_{key_, Role::kProxy, 7};
+  const std::vector<std::uint32_t> hosts_{7, 8};
+  Handshake mpiexec_{key_, hosts_}, proxy_{key_, 7U};
 };
 
 TEST_F(HandshakeTest, BothSidesProveTheirKey) {
@@ -36,7 +38,7 @@ TEST_F(HandshakeTest, BothSidesProveTheirKey) {
 }
 
 TEST_F(HandshakeTest, AProxyRefusesAListenerWithoutTheKey) {
-  Handshake listener(other_key_, Role::kMpiexec);
+  Handshake listener(other_key_, hosts_);
   ASSERT_TRUE(listener.take(proxy_.take_output()));
   EXPECT_FALSE(proxy_.take(listener.take_output()));
   EXPECT_FALSE(proxy_.is_done());
@@ -44,7 +46,7 @@ TEST_F(HandshakeTest, AProxyRefusesAListenerWithoutTheKey) {
 }
 
 TEST_F(HandshakeTest, MpiexecRefusesAProxyWithoutTheKey) {
-  Handshake stranger(other_key_, Role::kProxy, 7);
+  Handshake stranger(other_key_, 7U);
   ASSERT_TRUE(mpiexec_.take(stranger.take_output()));
   EXPECT_FALSE(stranger.take(mpiexec_.take_output()));
   EXPECT_FALSE(mpiexec_.take(std::string(Handshake::kProof, 'x')));
@@ -59,7 +61,7 @@ TEST_F(HandshakeTest, WhatMpiexecHasAnsweredIsNoProofOfAProxy) {
 
 TEST_F(HandshakeTest, WhatAProxyHasSentIsNoAnswerOfMpiexec) {
   // To another proxy, and to itself.
-  Handshake other(key_, Role::kProxy, 8);
+  Handshake other(key_, 8U);
   const std::string hello = proxy_.take_output();
   const std::string padding(Handshake::kAnswer - Handshake::kHello, '\0');
   EXPECT_FALSE(other.take(hello + padding));
@@ -72,31 +74,31 @@ TEST_F(HandshakeTest, AnOldProofIsNoneForANewConnection) {
   const std::string answer = mpiexec_.take_output();
   ASSERT_TRUE(proxy_.take(answer));
   const std::string proof = proxy_.take_output();
-  Handshake again(key_, Role::kMpiexec);
+  Handshake again(key_, hosts_);
   ASSERT_TRUE(again.take(hello));
   EXPECT_NE(again.take_output(), answer);
   EXPECT_FALSE(again.take(proof));
-  Handshake next(key_, Role::kProxy, 7);
+  Handshake next(key_, 7U);
   EXPECT_FALSE(next.take(answer));
 }
 
 /// It has no key, and changes what it passes on: each byte in turn.
 TEST_F(HandshakeTest, AManInTheMiddleCanPassOnButNotChange) {
   for (std::size_t i = 0; i < Handshake::kHello; ++i) {
-    Handshake mpiexec(key_, Role::kMpiexec), proxy(key_, Role::kProxy, 7);
+    Handshake mpiexec(key_, hosts_), proxy(key_, 7U);
     std::string hello = proxy.take_output();
     hello[i] = static_cast<char>(hello[i] ^ 1);
     EXPECT_FALSE(mpiexec.take(hello) && proxy.take(mpiexec.take_output())) << i;
   }
   for (std::size_t i = 0; i < Handshake::kAnswer; ++i) {
-    Handshake mpiexec(key_, Role::kMpiexec), proxy(key_, Role::kProxy, 7);
+    Handshake mpiexec(key_, hosts_), proxy(key_, 7U);
     ASSERT_TRUE(mpiexec.take(proxy.take_output()));
     std::string answer = mpiexec.take_output();
     answer[i] = static_cast<char>(answer[i] ^ 1);
     EXPECT_FALSE(proxy.take(answer)) << i;
   }
   for (std::size_t i = 0; i < Handshake::kProof; ++i) {
-    Handshake mpiexec(key_, Role::kMpiexec), proxy(key_, Role::kProxy, 7);
+    Handshake mpiexec(key_, hosts_), proxy(key_, 7U);
     ASSERT_TRUE(mpiexec.take(proxy.take_output()));
     ASSERT_TRUE(proxy.take(mpiexec.take_output()));
     std::string proof = proxy.take_output();
@@ -104,7 +106,7 @@ TEST_F(HandshakeTest, AManInTheMiddleCanPassOnButNotChange) {
     EXPECT_FALSE(mpiexec.take(proof)) << i;
   }
   for (std::size_t i = 0; i < Handshake::kWelcome; ++i) {
-    Handshake mpiexec(key_, Role::kMpiexec), proxy(key_, Role::kProxy, 7);
+    Handshake mpiexec(key_, hosts_), proxy(key_, 7U);
     ASSERT_TRUE(mpiexec.take(proxy.take_output()));
     ASSERT_TRUE(proxy.take(mpiexec.take_output()));
     ASSERT_TRUE(mpiexec.take(proxy.take_output()));
@@ -117,7 +119,7 @@ TEST_F(HandshakeTest, AManInTheMiddleCanPassOnButNotChange) {
 
 /// It takes one host's proxy for another's: it has connected to both.
 TEST_F(HandshakeTest, ProofsOfTwoHostsCannotBeExchanged) {
-  Handshake other_proxy(key_, Role::kProxy, 8), other_mpiexec(key_, Role::kMpiexec);
+  Handshake other_proxy(key_, 8U), other_mpiexec(key_, hosts_);
   ASSERT_TRUE(mpiexec_.take(proxy_.take_output()));
   ASSERT_TRUE(other_mpiexec.take(other_proxy.take_output()));
   const std::string answer = mpiexec_.take_output(), other_answer = other_mpiexec.take_output();
@@ -128,10 +130,11 @@ TEST_F(HandshakeTest, ProofsOfTwoHostsCannotBeExchanged) {
 
 TEST_F(HandshakeTest, ReadsNoMoreAndNoLessThanItWants) {
   const std::string hello = proxy_.take_output();
-  EXPECT_FALSE(Handshake(key_, Role::kMpiexec).take(hello.substr(1)));
-  EXPECT_FALSE(Handshake(key_, Role::kMpiexec).take(hello + "x"));
-  EXPECT_FALSE(Handshake(key_, Role::kMpiexec).take(""));
-  EXPECT_FALSE(Handshake(key_, Role::kMpiexec).take("GET / HTTP/1.1\r\nHost: 10.77.0.1:40123 and more\r\n"));
+  EXPECT_FALSE(Handshake(key_, hosts_).take(hello.substr(1)));
+  EXPECT_FALSE(Handshake(key_, hosts_).take(hello + "x"));
+  EXPECT_FALSE(Handshake(key_, hosts_).take(""));
+  EXPECT_FALSE(Handshake(key_, hosts_).take(Handshake(key_, 9U).take_output())) << "no host of this job";
+  EXPECT_FALSE(Handshake(key_, hosts_).take("GET / HTTP/1.1\r\nHost: 10.77.0.1:40123 and more\r\n"));
   ASSERT_TRUE(mpiexec_.take(hello));
   EXPECT_FALSE(mpiexec_.take(hello));
   EXPECT_EQ(mpiexec_.wanted(), 0U);
@@ -139,7 +142,7 @@ TEST_F(HandshakeTest, ReadsNoMoreAndNoLessThanItWants) {
 
 TEST_F(HandshakeTest, EachConnectionHasItsOwnKeys) {
   const auto sealed = [&] {
-    Handshake mpiexec(key_, Role::kMpiexec), proxy(key_, Role::kProxy, 7);
+    Handshake mpiexec(key_, hosts_), proxy(key_, 7U);
     EXPECT_TRUE(mpiexec.take(proxy.take_output()));
     EXPECT_TRUE(proxy.take(mpiexec.take_output()));
     return proxy.seal().seal("the same");

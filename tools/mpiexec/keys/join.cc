@@ -45,8 +45,7 @@ class Attempt {
  private:
   void begin();
   void end(const std::string& why);
-  bool send();
-  bool receive();
+  bool finish_handshake();
 
   const std::string address_;
   const int port_;
@@ -55,7 +54,7 @@ class Attempt {
   int socket_ = -1;
   bool is_connected_ = false, is_wrong_ = false;
   std::optional<Handshake> handshake_;
-  std::string came_, why_ = "no answer";
+  std::string why_ = "no answer";
   Clock::time_point next_try_{}, began_{};
 };
 
@@ -64,8 +63,7 @@ void Attempt::begin() {
   began_ = Clock::now();
   socket_ = tools::begin_to_connect(address_, port_);
   is_connected_ = false;
-  came_.clear();
-  handshake_.emplace(key_, Role::kProxy, host_);
+  handshake_.emplace(key_, host_);
   if (socket_ < 0) end(std::strerror(errno));
 }
 
@@ -73,35 +71,6 @@ void Attempt::end(const std::string& why) {
   if (socket_ >= 0) ::close(std::exchange(socket_, -1));
   why_ = why;
   next_try_ = Clock::now() + kPause;
-}
-
-bool Attempt::send() {
-  const std::string out = handshake_->take_output();
-  const ssize_t sent = ::send(socket_, out.data(), out.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-  if (sent == static_cast<ssize_t>(out.size())) return true;
-  end("the connection was closed");
-  return false;
-}
-
-/// All that is wanted has come, and is right.
-bool Attempt::receive() {
-  while (came_.size() < handshake_->wanted()) {
-    char bytes[Handshake::kAnswer];
-    const ssize_t got =
-        ::recv(socket_, bytes, std::min(sizeof bytes, handshake_->wanted() - came_.size()), MSG_DONTWAIT);
-    if (got > 0) {
-      came_.append(bytes, static_cast<std::size_t>(got));
-    } else if (got == 0 || errno != EAGAIN) {
-      end(got == 0 ? "closed the connection without an answer" : std::strerror(errno));
-      return false;
-    } else {
-      return false;
-    }
-  }
-  if (handshake_->take(std::exchange(came_, {}))) return true;
-  is_wrong_ = true;
-  end("what answers there does not know the job's key");
-  return false;
 }
 
 bool Attempt::transfer() {
@@ -122,9 +91,27 @@ bool Attempt::transfer() {
     is_connected_ = true;
     const int on = 1;
     ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    if (!send()) return false;
   }
-  return receive() && send() && handshake_->is_done();
+  return finish_handshake();
+}
+
+bool Attempt::finish_handshake() {
+  switch (handshake_->transfer(socket_)) {
+    case Handshake::State::kWaits:
+      return false;
+    case Handshake::State::kDone:
+      return true;
+    case Handshake::State::kWrong:
+      is_wrong_ = true;
+      end("what answers there does not know the job's key");
+      return false;
+    case Handshake::State::kClosed:
+      end(errno == 0       ? "closed the connection without an answer"
+          : errno == EPIPE ? "the connection was closed"
+                           : std::strerror(errno));
+      return false;
+  }
+  return false;
 }
 
 }  // namespace

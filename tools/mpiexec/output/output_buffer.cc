@@ -134,6 +134,12 @@ std::vector<OutputBuffer*> output_buffers() {
 
 void write_error(const std::string& text) { output_buffer(STDERR_FILENO).put(base::printable(text)); }
 
+std::string as_word(const std::string& text) {
+  return fmt::format("mpiexec: {}{}", text, text.ends_with('\n') ? "" : "\n");
+}
+
+void say(const std::string& text) { write_error(as_word(text)); }
+
 const WriteFailure* write_failure() { return first_failure ? &*first_failure : nullptr; }
 
 void block_signals_of_writes() {

@@ -70,6 +70,11 @@ std::vector<OutputBuffer*> output_buffers();
 /// chose.
 void write_error(const std::string& text);
 
+/// "mpiexec: TEXT", as a line.
+std::string as_word(const std::string& text);
+/// The same, to stderr.
+void say(const std::string& text);
+
 struct WriteFailure {
   int descriptor;
   int error;  ///< errno

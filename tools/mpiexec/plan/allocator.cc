@@ -14,6 +14,7 @@
 #include "inspect/allocators.h"
 #include "inspect/elf_file.h"
 #include "inspect/search.h"
+#include "plan/plan.h"
 
 namespace clump::mpiexec {
 
@@ -29,20 +30,11 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kLibrarie
 }};
 
 /// What --check sets.
-constexpr std::string_view kCheckVariable = "CLUMP_CHECK";
-
-std::string_view value_of(const pmi::App& app, std::string_view name) {
-  for (const std::string_view entry : app.environment) {
-    if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=')
-      return entry.substr(name.size() + 1);
-  }
-  return {};
-}
+constexpr const char* kCheckVariable = "CLUMP_CHECK";
 
 std::string asked_for(const pmi::Job& job) {
   for (const pmi::App& app : job.apps) {
-    if (const std::string_view value = value_of(app, kMallocVariable); !value.empty())
-      return std::string(value);
+    if (std::string value = value_of(app.environment, kMallocVariable); !value.empty()) return value;
   }
   const char* const own = std::getenv(kMallocVariable);
   return own != nullptr ? own : "";
@@ -107,14 +99,14 @@ base::Status find_allocator(const std::string& word, const std::string& library_
 void AllocatorNeeds::note(const image::Verdict& verdict, const pmi::App& app) {
   is_sanitized |= !verdict.sanitizers.empty();
   if (brought.empty())
-    brought = image::allocator_among(std::string(value_of(app, "LD_PRELOAD")),
-                                     std::string(value_of(app, "LD_LIBRARY_PATH")));
+    brought = image::allocator_among(value_of(app.environment, "LD_PRELOAD"),
+                                     value_of(app.environment, "LD_LIBRARY_PATH"));
   if (brought.empty()) brought = verdict.allocator;
   if (only_libc.empty() && !verdict.malloc_function.empty())
     only_libc = fmt::format("{} calls {}()", verdict.malloc_function_in, verdict.malloc_function);
   if (std::string setting = setting_of_libc(app); only_libc.empty() && !setting.empty())
     only_libc = fmt::format("{} is set", setting);
-  const std::string_view checks = value_of(app, kCheckVariable);
+  const std::string checks = value_of(app.environment, kCheckVariable);
   if (only_libc.empty() && !checks.empty() && checks != "off")
     only_libc = "it tells of what is freed twice, as --check is to tell of errors";
 }
@@ -126,8 +118,8 @@ base::Status choose_allocator(const pmi::Job& job, const AllocatorNeeds& needs, 
     if (needs.is_sanitized)
       return base::fail(MPI_ERR_ARG, "--malloc {}: the program is built with a sanitizer, which has its own",
                         asked);
-    CLUMP_TRY(
-        find_allocator(asked, std::string(value_of(job.apps.front(), "LD_LIBRARY_PATH")), chosen.library));
+    const std::string library_path = value_of(job.apps.front().environment, "LD_LIBRARY_PATH");
+    CLUMP_TRY(find_allocator(asked, library_path, chosen.library));
     chosen.plain_library = chosen.library;
     chosen.note = fmt::format("malloc is that of {}, as --malloc asks", chosen.library);
     return {};

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <numeric>
 #include <set>
 
@@ -63,13 +64,6 @@ std::vector<std::string> environment_of(const Part& part, const Command& command
       all.push_back(entry);
   }
   return all;
-}
-
-std::string value_of(const std::vector<std::string>& environment, const std::string& name) {
-  for (const std::string& entry : environment) {
-    if (entry.starts_with(name + "=")) return entry.substr(name.size() + 1);
-  }
-  return {};
 }
 
 /// -path: whether one of these folders has the program.
@@ -345,7 +339,30 @@ base::Status place(const Command& command, Plan& plan) {
   return {};
 }
 
+/// `directory`: as the user has typed it, or empty; `start`: mpiexec's own.
+base::Status set_directory(const std::string& directory, const std::string& start, pmi::App& app) {
+  if (!directory.empty()) app.working_directory = tools::absolute(directory, start);
+  const std::string& begin = directory.empty() ? start : app.working_directory;
+  if (begin.front() != '/') {
+    std::error_code none;
+    std::string name = std::filesystem::read_symlink("/proc/self/cwd", none);
+    name.resize(std::min(name.rfind(" (deleted)"), name.size()));
+    return base::fail(MPI_ERR_BAD_FILE,
+                      "working directory '{}' was removed: change to one that exists, or name it by --wdir",
+                      name);
+  }
+  if (struct stat info; !directory.empty() && (::stat(begin.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)))
+    return base::fail(MPI_ERR_BAD_FILE, "working directory '{}' does not exist", directory);
+  return {};
+}
+
 }  // namespace
+
+std::string value_of(const std::vector<std::string>& environment, const std::string& name) {
+  for (const std::string& entry : environment)
+    if (entry.starts_with(name + "=")) return entry.substr(name.size() + 1);
+  return {};
+}
 
 base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
   const std::string start = tools::current_directory();
@@ -357,13 +374,8 @@ base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
     app.environment = environment_of(part, command);
     const std::string& directory =
         part.working_directory.empty() ? command.working_directory : part.working_directory;
-    if (!directory.empty()) {
-      app.working_directory = tools::absolute(directory, start);
-      if (struct stat info; ::stat(app.working_directory.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
-        exit_code = kExitCannotRun;
-        return base::fail(MPI_ERR_BAD_FILE, "working directory '{}' does not exist", directory);
-      }
-    }
+    exit_code = kExitCannotRun;
+    CLUMP_TRY(set_directory(directory, start, app));
     if (part.words.empty()) {  // --map alone
       plan.job.apps.push_back(std::move(app));
       housings.push_back(Housing::kImages);

@@ -39,6 +39,8 @@ struct Plan {
 base::Status make_plan(const Command& command, Plan& plan, int& exit_code);
 /// On the host that plan.job.node names.
 base::Status complete_plan(const Command& command, Plan& plan);
+/// Of a variable; empty if there is none.
+std::string value_of(const std::vector<std::string>& environment, const std::string& name);
 /// Of the system, on this host.
 tools::Needs needs_of(const Plan& plan);
 

@@ -1,4 +1,4 @@
-#include "cluster/branches.h"
+#include "cluster/launchers.h"
 
 #include <gtest/gtest.h>
 
