@@ -1,5 +1,6 @@
 // Functions whose arguments the standard's data does not describe well enough: those that are handed
 // functions, values of attributes, contents of datatypes, strings that are longer in the standard's ABI.
+#include <cstdio>
 #include <cstring>
 
 #include "abi_library.h"
@@ -159,6 +160,14 @@ void constants_to_program(MPI_Datatype datatype, int* integers, MPI_Count count)
 }
 
 }  // namespace
+
+CLUMP_ENTRY(int, MPI_Get_library_version, (char* version, int* length)) {
+  constexpr std::size_t kRoom = 256;  // Open MPI's MPI_MAX_LIBRARY_VERSION_STRING; MPICH's is larger
+  char own[MPI_MAX_LIBRARY_VERSION_STRING];
+  const int code = abi::Get_library_version()(version != nullptr ? own : nullptr, length);
+  if (code == MPI_SUCCESS) *length = std::snprintf(version, kRoom, "%s%s", kVersion, own);
+  return program_code(code);
+}
 
 // Operations, error handlers, keys.
 

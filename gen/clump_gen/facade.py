@@ -20,6 +20,7 @@ BY_HAND = {
     "MPI_Comm_get_attr", "MPI_Attr_get", "MPI_Win_get_attr", "MPI_Grequest_start", "MPI_Register_datarep", "MPI_Type_get_contents",
     "MPI_Group_translate_ranks", "MPI_Pcontrol", "MPI_Abi_get_version", "MPI_T_cvar_handle_alloc", "MPI_T_pvar_handle_alloc",
     "MPI_T_event_handle_alloc", "MPI_T_event_register_callback", "MPI_T_event_handle_free", "MPI_T_event_set_dropped_handler", "MPI_Get_version",
+    "MPI_Get_library_version",
 }  # fmt: skip
 BY_HAND_FORMS = {"MPI_Type_create_struct"}
 CONVERSIONS = re.compile(r"MPI_\w+_(toint|fromint)$")

@@ -32,7 +32,6 @@ _FAMILY = facade.Family({
     ("MPI_Type_get_name", "type_name"): ("MPI_MAX_OBJECT_NAME", 64),
     ("MPI_Win_get_name", "win_name"): ("MPI_MAX_OBJECT_NAME", 64),
     ("MPI_Error_string", "string"): ("MPI_MAX_ERROR_STRING", 256),
-    ("MPI_Get_library_version", "version"): ("MPI_MAX_LIBRARY_VERSION_STRING", 256),
     ("MPI_Info_get_nthkey", "key"): ("MPI_MAX_INFO_KEY", 36),
 }, _convert)  # fmt: skip
 
