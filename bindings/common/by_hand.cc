@@ -182,6 +182,13 @@ CLUMP_ENTRY(int, MPI_Op_create_c, (UserFunctionLarge user_fn, int commute, Op* o
   return program_code(abi::Op_create_c()(function, commute, Out<Op>(op)));
 }
 
+CLUMP_ENTRY(int, MPI_Op_free, (Op* op)) {
+  const Op freed = op != nullptr ? *op : Op();
+  const int code = program_code(abi::Op_free()(Out<Op>(op, true)));
+  if (code == MPI_SUCCESS) operation_ends(freed);
+  return code;
+}
+
 CLUMP_ENTRY(int, MPI_Comm_create_errhandler, (ErrorFunction<Comm> function, Errhandler* errhandler)) {
   MPI_Comm_errhandler_function* const own = standard(function);
   if (own == nullptr && function != nullptr) return no_room();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "handles.h"
+#include "operations.h"
 #include "statuses.h"
 
 namespace clump::facade {

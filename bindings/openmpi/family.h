@@ -12,6 +12,9 @@ extern long ompi_mpi_ub[64] __attribute__((visibility("default")));
 
 namespace clump::facade {
 
+/// MPICH's alone may have a state of the program's.
+inline void operation_ends(Op) {}
+
 constexpr const char* kFamily = "Open MPI";
 /// What the family's library says of itself, before Clump's own words: programs tell libraries apart by it.
 /// Open MPI 4 is the last that has all that the facade has.

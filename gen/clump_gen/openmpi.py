@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Dict, List, Optional
 
 from . import constants, facade, fortran
-from .standard import Function, Parameter
+from .standard import Form, Function, Parameter
 
 # Objects that programs know by name and that are no handle of the standard's ABI: an address is all there is to them. Bytes.
 OTHER_OBJECTS = {
@@ -18,7 +18,7 @@ OTHER_OBJECTS = {
 SECOND_OBJECTS = {"ompi_mpi_c_complex": ("MPI_C_FLOAT_COMPLEX", 512)}
 
 
-def _convert(p: Parameter) -> Optional[str]:
+def _convert(_: Form, p: Parameter) -> Optional[str]:
     """MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY and MPI_T_PVAR_ALL_HANDLES are constants; in the standard's ABI these have other values."""
     if p.kind == "WEIGHT":
         return f"standard_weights({p.name})"
