@@ -1,7 +1,7 @@
 // Functions that a family has beside the standard's and that Clump lacks. They are there so that programs
-// that may call them start, and end the call with an error that has their name. dlsym() does not find them, so
-// programs that look whether they are there go without: their version, the library's first, is not the default
-// (exports.map), and ld.so takes such symbols only for references that name no version.
+// that may call them start, and end the call with an error that has their name. dlsym() does not find them,
+// so programs that look whether they are there go without: their version, the library's first, is not the
+// default (exports.map), and ld.so takes such symbols only for references that name no version.
 #pragma once
 
 #include <cstdio>

@@ -15,8 +15,9 @@ namespace {
 using Function = void (*)(void* in, void* in_and_out, MPI_Count count, Datatype type, void* state);
 using Destructor = void (*)(void* state);
 
-/// One of a fixed number, as the standard's functions are given no state of the program's. `function` null: it
-/// is free. The threads of the rank share them under `lock`; while an operation is in use its own do not change.
+/// One of a fixed number, as the standard's functions are given no state of the program's. `function` null:
+/// it is free. The threads of the rank change them under a Lock, and that of an operation only when it begins
+/// and ends.
 struct Operation {
   Function function;
   Destructor destroy;
@@ -57,7 +58,9 @@ MPI_User_function_c* function_of(int number, std::integer_sequence<int, kNumbers
 
 /// Null: there is none.
 Operation* find(Op op) {
-  const auto is_it = [op](const Operation& one) { return one.function != nullptr && !one.freed && one.op == op; };
+  const auto is_it = [op](const Operation& one) {
+    return one.function != nullptr && !one.freed && one.op == op;
+  };
   Operation* const found = std::find_if(std::begin(operations), std::end(operations), is_it);
   return found != std::end(operations) ? found : nullptr;
 }
@@ -111,7 +114,8 @@ void operation_ends(Op op) {
 
 using namespace clump::facade;  // NOLINT: the function below is of no namespace
 
-CLUMP_ENTRY(int, MPIX_Op_create_x, (Function function, Destructor destroy, int commute, void* state, Op* op)) {
+CLUMP_ENTRY(int, MPIX_Op_create_x,
+            (Function function, Destructor destroy, int commute, void* state, Op* op)) {
   if (function == nullptr) return program_code(abi::Op_create_c()(nullptr, commute, Out<Op>(op)));
   see_finalize();
   Operation* mine;

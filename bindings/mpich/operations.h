@@ -1,5 +1,5 @@
-// MPIX_Op_create_x: operations with a state of the program's, and a function of the program's for the time when
-// they are not used any more.
+// MPIX_Op_create_x: operations with a state of the program's, and a function of the program's for the time
+// when they are not used any more.
 #pragma once
 
 #include "handles.h"

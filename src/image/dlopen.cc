@@ -85,8 +85,9 @@ void keep_sentinels(const link_map& object) {
 /// open libraries.
 constinit ForkSafe<std::recursive_mutex> open_lock;
 
-/// The facade that ld.so would find where nothing names an MPI library, were libmpi_abi.so.1 not there before:
-/// the first that came with RTLD_GLOBAL to a process of one rank. Set under open_lock, read by any thread.
+/// The facade that ld.so would find where nothing names an MPI library, were libmpi_abi.so.1 not there
+/// before: the first that came with RTLD_GLOBAL to a process of one rank. Set under open_lock, read by any
+/// thread.
 constinit std::atomic<const link_map*> global_facade{nullptr};
 
 void* note_if_global(void* opened, int flags) {

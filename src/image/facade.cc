@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 
 #include "base/environment.h"
 #include "image/own_calls.h"
@@ -167,18 +169,28 @@ std::vector<std::string> loaded_before(const std::vector<std::string>& facades) 
 }
 
 void bind_to_facade(const link_map& object, const link_map* global) {
-  const link_map* const own = mpi_library_of(object);
-  const link_map* const facade = own != nullptr ? own : global;
-  if (facade == nullptr || facade == &object || !is_facade_for_c(*facade)) return;
-  const Dynamic definitions(*facade);
+  // The facade is looked for at the first name of MPI's: most libraries have none.
+  struct Uses {
+    const link_map& object;
+    const link_map* global;
+    mutable bool is_known = false;
+    mutable std::optional<Dynamic> facade{};
+  } const uses{object, global};
   bind_anew(
       object,
       [](const void* context, std::uintptr_t, const char* symbol_name) -> const void* {
-        const auto& known = *static_cast<const Dynamic*>(context);
-        const ElfW(Sym)* const symbol = is_of_mpi(symbol_name) ? known.find(symbol_name) : nullptr;
-        return symbol != nullptr ? address_of(known, *symbol) : nullptr;
+        if (!is_of_mpi(symbol_name)) return nullptr;
+        const auto& known = *static_cast<const Uses*>(context);
+        if (!std::exchange(known.is_known, true)) {
+          const link_map* const own = mpi_library_of(known.object);
+          const link_map* const facade = own != nullptr ? own : known.global;
+          if (facade != nullptr && facade != &known.object && is_facade_for_c(*facade))
+            known.facade.emplace(*facade);
+        }
+        const ElfW(Sym)* const symbol = known.facade ? known.facade->find(symbol_name) : nullptr;
+        return symbol != nullptr ? address_of(*known.facade, *symbol) : nullptr;
       },
-      &definitions);
+      &uses);
 }
 
 }  // namespace clump::image

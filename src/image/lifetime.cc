@@ -2,12 +2,12 @@
 
 #include <link.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <span>
 
 #include "base/why_refused.h"
+#include "image/image.h"
 #include "image/objects.h"
 #include "image/rank_image.h"
 
@@ -57,7 +57,7 @@ Function function_at(const std::uintptr_t& entry, std::uintptr_t distance) {
 }
 
 void run_all(std::span<const std::uintptr_t> functions, const Image& image, std::uintptr_t distance) {
-  char** const environment = *const_cast<Image&>(image).variable(&environ);
+  char** const environment = environment_of(*image.identity());
   for (const std::uintptr_t& entry : functions) {
     if (const auto function = function_at<Constructor>(entry, distance))
       function(image.argc, image.argv, environment);
@@ -97,7 +97,7 @@ void construct(Image& image, const Object& object) {
   image.constructed.push_back(&object);
   const std::uintptr_t there = distance(image, object);
   if (const std::uintptr_t init = object.dynamic.init; init != 0)
-    reinterpret_cast<Constructor>(init + there)(image.argc, image.argv, *image.variable(&environ));
+    reinterpret_cast<Constructor>(init + there)(image.argc, image.argv, environment_of(*image.identity()));
   run_all(object.dynamic.init_array, image, there);
 }
 
@@ -108,7 +108,8 @@ void destruct(const Image& image, const Object& object) {
   for (auto entry = functions.rbegin(); entry != functions.rend(); ++entry) {
     if (const auto function = function_at<Destructor>(*entry, there)) function();
   }
-  if (const std::uintptr_t fini = object.dynamic.fini; fini != 0) reinterpret_cast<Destructor>(fini + there)();
+  if (const std::uintptr_t fini = object.dynamic.fini; fini != 0)
+    reinterpret_cast<Destructor>(fini + there)();
 }
 
 }  // namespace clump::image

@@ -125,6 +125,9 @@ class Programs(tool.Case):
     def test_a_function_that_no_library_has(self):
         missing.check_missing(self, PEER / "bin/mpicc", "MPICH")
 
+    def test_an_extension_that_clump_lacks(self):
+        missing.check_extension(self, PEER / "bin/mpicc", "MPICH")
+
     def test_reports_name_the_program_s_lines(self):
         waits, makes = lines_of_places()
         for way in WAYS:

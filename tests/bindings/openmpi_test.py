@@ -147,6 +147,9 @@ class Programs(tool.Case):
         shown = tool.run("-n", 2, PROGRAMS / "opal_and_rte")
         self.assertEqual((shown.code, shown.out), (0, "all of it holds for 2 ranks\n"), shown)
 
+    def test_an_extension_that_clump_lacks(self):
+        missing.check_extension(self, PEER / "bin/mpicc", "Open MPI")
+
     def test_reports_name_the_program_s_lines(self):
         waits, makes = lines_of_places()
         for way in WAYS:

@@ -142,8 +142,8 @@ void call_exit_hook(Image& image, int code, ExitKind kind) {
   image.state().output.end();
   locks::release_all(image);
   signals::delete_timers_of(*image.identity());
-  // The list has the streams of all ranks. What shared libraries have opened is flushed when the process ends.
-  // relaxed: see note_that_caller_has_streams()
+  // The list has the streams of all ranks. What shared libraries have opened is flushed when the process
+  // ends. relaxed: see note_that_caller_has_streams()
   if (kind == ExitKind::kExit && captured() &&
       image.state().standard.has_streams.load(std::memory_order_relaxed))
     (void)flush_streams(Streams::kAll, WhileBusy::kGoOn);
