@@ -1,5 +1,6 @@
 // Functions whose arguments the standard's data does not describe well enough: those that are handed
 // functions, values of attributes, contents of datatypes, strings that are longer in the standard's ABI.
+#include <cstdio>
 #include <cstring>
 
 #include "abi_library.h"
@@ -160,6 +161,14 @@ void constants_to_program(MPI_Datatype datatype, int* integers, MPI_Count count)
 
 }  // namespace
 
+CLUMP_ENTRY(int, MPI_Get_library_version, (char* version, int* length)) {
+  constexpr std::size_t kRoom = 256;  // Open MPI's MPI_MAX_LIBRARY_VERSION_STRING; MPICH's is larger
+  char own[MPI_MAX_LIBRARY_VERSION_STRING];
+  const int code = abi::Get_library_version()(version != nullptr ? own : nullptr, length);
+  if (code == MPI_SUCCESS) *length = std::snprintf(version, kRoom, "%s%s", kVersion, own);
+  return program_code(code);
+}
+
 // Operations, error handlers, keys.
 
 CLUMP_ENTRY(int, MPI_Op_create, (UserFunction user_fn, int commute, Op* op)) {
@@ -171,6 +180,13 @@ CLUMP_ENTRY(int, MPI_Op_create_c, (UserFunctionLarge user_fn, int commute, Op* o
   MPI_User_function_c* const function = standard(user_fn);
   if (function == nullptr && user_fn != nullptr) return no_room();
   return program_code(abi::Op_create_c()(function, commute, Out<Op>(op)));
+}
+
+CLUMP_ENTRY(int, MPI_Op_free, (Op* op)) {
+  const Op freed = op != nullptr ? *op : Op();
+  const int code = program_code(abi::Op_free()(Out<Op>(op, true)));
+  if (code == MPI_SUCCESS) operation_ends(freed);
+  return code;
 }
 
 CLUMP_ENTRY(int, MPI_Comm_create_errhandler, (ErrorFunction<Comm> function, Errhandler* errhandler)) {

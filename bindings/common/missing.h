@@ -1,5 +1,7 @@
 // Functions that a family has beside the standard's and that Clump lacks. They are there so that programs
-// that may call them start, and end the call with an error that has their name.
+// that may call them start, and end the call with an error that has their name. dlsym() does not find them,
+// so programs that look whether they are there go without: their version, the library's first, is not the
+// default (exports.map), and ld.so takes such symbols only for references that name no version.
 #pragma once
 
 #include <cstdio>
@@ -17,5 +19,16 @@ inline int missing(const char* name) {
 
 }  // namespace clump::facade
 
-#define CLUMP_MISSING(name) \
-  CLUMP_ENTRY(int, name, ()) { return clump::facade::missing(#name); }
+#if __has_attribute(symver)
+#define CLUMP_MISSING_AS(function, name)                                                       \
+  extern "C" CLUMP_PUBLIC __attribute__((symver(name "@CLUMP_LACKS"), used)) int function() { \
+    return clump::facade::missing(name);                                                       \
+  }
+#else
+#define CLUMP_MISSING_AS(function, name)                      \
+  __asm__(".symver " #function ", " name "@CLUMP_LACKS");     \
+  extern "C" CLUMP_PUBLIC __attribute__((used)) int function() { return clump::facade::missing(name); }
+#endif
+#define CLUMP_MISSING(name)                   \
+  CLUMP_MISSING_AS(clump_lacks_##name, #name) \
+  CLUMP_MISSING_AS(clump_lacks_P##name, "P" #name)

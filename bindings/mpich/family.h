@@ -3,11 +3,15 @@
 #pragma once
 
 #include "handles.h"
+#include "operations.h"
 #include "statuses.h"
 
 namespace clump::facade {
 
 constexpr const char* kFamily = "MPICH";
+/// What the family's library says of itself, before Clump's own words: programs tell libraries apart by it.
+/// MPICH 5.0 is the first with the standard's version that MPI_Get_version gives.
+constexpr const char* kVersion = "MPICH Version:\t5.0.0\n";
 constexpr const char* kLibrary = "libmpi.so.12 (Clump's, for programs that are made for MPICH)";
 
 /// A status as the program has it. The top bits of the size are those of count_hi_and_cancelled without the

@@ -73,3 +73,8 @@ CLUMP_INTERNAL(ompi_attr_create_keyval)
 CLUMP_INTERNAL(ompi_errhandler_create)
 CLUMP_INTERNAL(ompi_errhandler_invoke)
 CLUMP_INTERNAL(ompi_op_set_cxx_callback)
+
+// By which programs tell Open MPI from others, with dlsym().
+CLUMP_INTERNAL(ompi_mpi_init)
+CLUMP_INTERNAL(ompi_mpi_finalize)
+CLUMP_INTERNAL(ompi_mpi_abort)

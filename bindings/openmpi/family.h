@@ -12,7 +12,13 @@ extern long ompi_mpi_ub[64] __attribute__((visibility("default")));
 
 namespace clump::facade {
 
+/// MPICH's alone may have a state of the program's.
+inline void operation_ends(Op) {}
+
 constexpr const char* kFamily = "Open MPI";
+/// What the family's library says of itself, before Clump's own words: programs tell libraries apart by it.
+/// Open MPI 4 is the last that has all that the facade has.
+constexpr const char* kVersion = "Open MPI v4.1.8, package: ";
 constexpr const char* kLibrary = "libmpi.so.40 (Clump's, for programs that are made for Open MPI)";
 
 /// A status as the program has it.

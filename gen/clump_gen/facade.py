@@ -15,11 +15,12 @@ from .standard import Form, Function, Parameter
 
 # Their bodies are written by hand.
 BY_HAND = {
-    "MPI_Op_create", "MPI_Comm_create_errhandler", "MPI_Win_create_errhandler", "MPI_File_create_errhandler",
+    "MPI_Op_create", "MPI_Op_free", "MPI_Comm_create_errhandler", "MPI_Win_create_errhandler", "MPI_File_create_errhandler",
     "MPI_Session_create_errhandler", "MPI_Comm_create_keyval", "MPI_Keyval_create", "MPI_Type_create_keyval", "MPI_Win_create_keyval",
     "MPI_Comm_get_attr", "MPI_Attr_get", "MPI_Win_get_attr", "MPI_Grequest_start", "MPI_Register_datarep", "MPI_Type_get_contents",
     "MPI_Group_translate_ranks", "MPI_Pcontrol", "MPI_Abi_get_version", "MPI_T_cvar_handle_alloc", "MPI_T_pvar_handle_alloc",
     "MPI_T_event_handle_alloc", "MPI_T_event_register_callback", "MPI_T_event_handle_free", "MPI_T_event_set_dropped_handler", "MPI_Get_version",
+    "MPI_Get_library_version",
 }  # fmt: skip
 BY_HAND_FORMS = {"MPI_Type_create_struct"}
 CONVERSIONS = re.compile(r"MPI_\w+_(toint|fromint)$")
@@ -55,7 +56,7 @@ class Family:
     # the bytes of the program's place.
     strings: Dict[Tuple[str, str], Tuple[str, int]]
     # The family's own conversion of an argument; without a result the common one counts.
-    convert: Optional[Callable[[Parameter], Optional[str]]] = None
+    convert: Optional[Callable[[Form, Parameter], Optional[str]]] = None
 
     def size_of_string(self, form: Form) -> Optional[int]:
         """Bytes of the program's place for the string of a function that gives one and its length."""
@@ -182,7 +183,7 @@ def _number(form: Form, p: Parameter) -> str:
 
 
 def _argument(family: Family, form: Form, p: Parameter) -> str:
-    own = family.convert(p) if family.convert else None
+    own = family.convert(form, p) if family.convert else None
     if own is not None:
         return own
     if (form.name, p.name) in PLAIN:

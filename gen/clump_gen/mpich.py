@@ -1,17 +1,25 @@
 """Writes the library for programs that are made for MPICH's ABI (bindings/mpich): its handles, and what all such libraries have (facade.py)."""
 
 from pathlib import Path
-from typing import Dict, List
+from typing import Dict, List, Optional
 
 from . import constants, facade
-from .standard import Function
+from .standard import Form, Function, Parameter
+
+
+def _convert(form: Form, p: Parameter) -> Optional[str]:
+    """An operation that a call uses after it has returned: it may have a state of the program's (operations.h)."""
+    if p.base == "MPI_Op" and any(other.base == "MPI_Request" for other in form.parameters):
+        return f"standard_in_background({p.name})"
+    return None
+
 
 _FAMILY = facade.Family({
     ("MPI_Get_processor_name", "name"): ("MPI_MAX_PROCESSOR_NAME", 128),
     ("MPI_Info_get_nthkey", "key"): ("MPI_MAX_INFO_KEY", 255),
     ("MPI_Open_port", "port_name"): ("MPI_MAX_PORT_NAME", 256),
     ("MPI_Lookup_name", "port_name"): ("MPI_MAX_PORT_NAME", 256),
-})  # fmt: skip
+}, _convert)  # fmt: skip
 
 
 def _handles(facts: List[constants.Group], values: Dict[str, str]) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Dict, List, Optional
 
 from . import constants, facade, fortran
-from .standard import Function, Parameter
+from .standard import Form, Function, Parameter
 
 # Objects that programs know by name and that are no handle of the standard's ABI: an address is all there is to them. Bytes.
 OTHER_OBJECTS = {
@@ -18,7 +18,7 @@ OTHER_OBJECTS = {
 SECOND_OBJECTS = {"ompi_mpi_c_complex": ("MPI_C_FLOAT_COMPLEX", 512)}
 
 
-def _convert(p: Parameter) -> Optional[str]:
+def _convert(_: Form, p: Parameter) -> Optional[str]:
     """MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY and MPI_T_PVAR_ALL_HANDLES are constants; in the standard's ABI these have other values."""
     if p.kind == "WEIGHT":
         return f"standard_weights({p.name})"
@@ -32,7 +32,6 @@ _FAMILY = facade.Family({
     ("MPI_Type_get_name", "type_name"): ("MPI_MAX_OBJECT_NAME", 64),
     ("MPI_Win_get_name", "win_name"): ("MPI_MAX_OBJECT_NAME", 64),
     ("MPI_Error_string", "string"): ("MPI_MAX_ERROR_STRING", 256),
-    ("MPI_Get_library_version", "version"): ("MPI_MAX_LIBRARY_VERSION_STRING", 256),
     ("MPI_Info_get_nthkey", "key"): ("MPI_MAX_INFO_KEY", 36),
 }, _convert)  # fmt: skip
 

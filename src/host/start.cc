@@ -313,9 +313,9 @@ void* run_rank(void* argument) {
   image::adopt_thread(rank.identity);
   char** const argv = image::set_environment(rank.identity, app.arguments, environment_of(rank, app));
   tell_core_count(rank);
-  // Not as the thread that has made this one computes: constructors of the first program, or a rank that
-  // spawns, may have changed that (gcc -ffast-math flushes denormals).
-  if (rank.program != 0 || rank.spawned != nullptr) fiber::FloatControl().use();
+  // Not as the thread that has made this one computes: a rank that spawns may have changed that (gcc
+  // -ffast-math flushes denormals).
+  if (rank.spawned != nullptr) fiber::FloatControl().use();
 
   const int argc = static_cast<int>(app.arguments.size());
   image::run_constructors(rank.identity, argc, argv);
@@ -406,6 +406,7 @@ int hosted_main(int argc, char** argv, char**) {
   load_programs();
   diag::prepare();
   start_ranks();
+  image::run_constructors(here.ranks[0].identity, argc, argv);
   run_main(here.ranks[0], original_main, argc, argv);
 }
 
@@ -477,6 +478,7 @@ extern "C" CLUMP_HOST_API int __libc_start_main(clump::image::Main main, int arg
     if (clump::host::original_main != nullptr) clump::host::begin_other_program(main, argc, argv);
     clump::host::original_main = main;
     body = clump::host::hosted_main;
+    init = nullptr;  // the constructors of a program that was linked with glibc before 2.34
   } else if (here.started_by_mpiexec()) {
     clump::host::original_main = main;
     body = clump::host::plain_main;

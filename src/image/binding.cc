@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "image/facade.h"
+#include "image/loader.h"
 #include "image/objects.h"
 #include "image/sentinels.h"
 #include "image/symbols.h"
+#include "inspect/mpi_library.h"
 
 namespace clump::image {
 namespace {
@@ -82,6 +85,7 @@ class Binder {
   base::Status run() {
     for (const Reference& reference : object_.snapshot.references) CLUMP_TRY(bind(reference));
     if (scope_.local_first) bind_deeply();
+    if (Object* const facade = facade_of_rank()) bind_to(*facade);
     base::Status bound;
     for_each_tls_word(object_, [&](const SymbolicWord& word, TlsPart part) {
       if (bound.ok()) bound = bind_tls(word, part);
@@ -166,18 +170,47 @@ class Binder {
     return {};
   }
 
-  /// RTLD_DEEPBIND: what the library and those that it needs define comes before what was loaded at the
-  /// start.
-  void bind_deeply() {
+  /// Binds words that ld.so has bound to what was loaded at the start. `definition` gets the word and what it
+  /// is bound to.
+  template <typename Choose>
+  void bind_again(Choose definition) {
     for_each_symbolic_word(object_, [&](const SymbolicWord& word) {
       std::uintptr_t address = 0;
       std::memcpy(&address, reinterpret_cast<const void*>(word.place), sizeof address);
       const Object* const bound = Registry::get().find(address - word.addend);
       if (bound == nullptr || bound->is_template) return;  // among the references, or not of a library
-      const Definition found = find_in(scope_.local, word);
+      const Definition found = definition(word, *bound);
       if (found.object == nullptr || !found.object->is_template) return;
       note_use(*found.object);
       set(word, found);
+    });
+  }
+
+  /// RTLD_DEEPBIND: what the library and those that it needs define comes before what was loaded at the
+  /// start.
+  void bind_deeply() {
+    bind_again([&](const SymbolicWord& word, const Object&) { return find_in(scope_.local, word); });
+  }
+
+  /// The facade in the scope of a library that names no MPI library; null: there is none. One that names some
+  /// was bound when it was loaded.
+  Object* facade_of_rank() const {
+    if (names_mpi(*object_.map)) return nullptr;
+    for (const auto& part : {with_all_needed(Registry::get().at(object_.id)), scope_.global, scope_.local}) {
+      const auto mpi = std::ranges::find_if(part, [](const Object* one) {
+        return one->dynamic.soname != nullptr && mpi_kind_of(one->dynamic.soname) != MpiKind::kNone &&
+               !is_for_fortran(one->dynamic.soname);
+      });
+      if (mpi != part.end()) return is_facade_for_c(*(*mpi)->map) ? *mpi : nullptr;
+    }
+    return nullptr;
+  }
+
+  /// The facade comes before libmpi_abi.so.1, which would not be there in the family's own jobs.
+  void bind_to(Object& facade) {
+    bind_again([&](const SymbolicWord& word, const Object& bound) {
+      const bool is_ours = is_of_mpi(word.name) && mpi_kind_of(bound.path) == MpiKind::kStandardAbi;
+      return is_ours ? find_in({&facade}, word) : Definition();
     });
   }
 

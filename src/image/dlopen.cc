@@ -4,6 +4,7 @@
 #include <link.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <mutex>
 #include <string>
@@ -84,6 +85,19 @@ void keep_sentinels(const link_map& object) {
 /// open libraries.
 constinit ForkSafe<std::recursive_mutex> open_lock;
 
+/// The facade that ld.so would find where nothing names an MPI library, were libmpi_abi.so.1 not there
+/// before: the first that came with RTLD_GLOBAL to a process of one rank. Set under open_lock, read by any
+/// thread.
+constinit std::atomic<const link_map*> global_facade{nullptr};
+
+void* note_if_global(void* opened, int flags) {
+  const auto* const library = static_cast<const link_map*>(opened);
+  if (library == nullptr || (flags & RTLD_GLOBAL) == 0 || global_facade != nullptr) return opened;
+  if (const link_map* const mpi = mpi_library_of(*library); mpi != nullptr && is_facade_for_c(*mpi))
+    global_facade = mpi;
+  return opened;
+}
+
 /// Opens the library `name`, which is in `file`, and binds all that comes in with it to the facade and to the
 /// library for Fortran. `facade` is the one that has to be there first; empty: none has.
 void* open_over(std::string facade, const std::string& file, const char* name, int flags) {
@@ -93,9 +107,11 @@ void* open_over(std::string facade, const std::string& file, const char* name, i
   for (; !facade.empty(); facade = facade_needed_by(file)) {
     if (ld_open(facade.c_str(), RTLD_NOW | RTLD_NODELETE) == nullptr) return nullptr;
   }
-  void* const opened = ld_open(name, flags);
+  void* const opened = note_if_global(ld_open(name, flags), flags);
+  const link_map* found = global_facade;
+  if (found == nullptr && opened != nullptr) found = mpi_library_of(*static_cast<const link_map*>(opened));
   for (const link_map* map = last->l_next; map != nullptr; map = map->l_next) {
-    if (uses_facade(*map)) bind_to_facade(*map);
+    bind_to_facade(*map, found);
     bind_sentinels(*map);
     keep_sentinels(*map);
   }
@@ -103,8 +119,8 @@ void* open_over(std::string facade, const std::string& file, const char* name, i
 }
 
 void* open_file(const char* path, int flags) {
-  if (path == nullptr || (flags & RTLD_NOLOAD) != 0) return ld_open(path, flags);
   const std::scoped_lock lock(open_lock);
+  if (path == nullptr || (flags & RTLD_NOLOAD) != 0) return note_if_global(ld_open(path, flags), flags);
   // A family's library for Fortran is over its C library, and has to be bound to that.
   if (const std::string facade = facade_in_place_of(path); !facade.empty())
     return open_over(facade, facade, facade.c_str(), flags);
@@ -118,7 +134,7 @@ void* open_shared(const char* name, int flags, const void* from) {
   if (name == nullptr || std::strchr(name, '/') != nullptr) return open_file(name, flags);
   const std::scoped_lock lock(open_lock);
   if (!facade_in_place_of(name).empty()) return open_file(name, flags);
-  if (void* loaded = ld_open(name, flags | RTLD_NOLOAD)) return loaded;
+  if (void* loaded = ld_open(name, flags | RTLD_NOLOAD)) return note_if_global(loaded, flags);
   if ((flags & RTLD_NOLOAD) != 0) return nullptr;
   static_cast<void>(ld_error());  // that it is not there yet is no error
   const link_map* map = loaded_at(from);
@@ -227,10 +243,27 @@ bool is_in_template(const void* address) {
   return object != nullptr && object->is_template;
 }
 
+/// A function of MPI's in the facade that the caller's rank has opened with RTLD_GLOBAL, for a caller that
+/// names no MPI library; null: there is none.
+void* in_global_facade(const Caller& caller, const char* name, const void* from) {
+  if (!is_of_mpi(name)) return nullptr;
+  if (!captured()) {
+    const link_map* const facade = global_facade;
+    const link_map* const asks = facade != nullptr ? loaded_at(from) : nullptr;
+    return asks != nullptr && !names_mpi(*asks) ? ld_symbol(const_cast<link_map*>(facade), name, nullptr)
+                                                : nullptr;
+  }
+  if (caller.image == nullptr || names_mpi(*caller.object->map)) return nullptr;
+  for (Object* const object : caller.image->plugins().globals())
+    if (is_facade_for_c(*object->map)) return symbol_in({object}, name, nullptr);
+  return nullptr;
+}
+
 /// The definition that the caller's rank finds first: ld.so knows what was loaded at the start, and what all
 /// ranks have opened with RTLD_GLOBAL. `local`: also in what was opened with the caller.
 void* visible_symbol(const Caller& caller, const char* name, const char* version, bool local) {
   static constinit Hidden<char*()> error{"dlerror"};
+  if (void* const in_facade = in_global_facade(caller, name, nullptr)) return in_facade;
   void* found = ld_symbol(RTLD_DEFAULT, name, version);
   if (caller.image == nullptr || (found != nullptr && !is_in_template(found))) return found;
   Plugins& plugins = caller.image->plugins();
@@ -272,9 +305,12 @@ void* symbol(void* handle, const char* name, const char* version, const void* fr
   // Nothing is private yet. A sanitizer that is starting up may be the caller; here it must not meet its own
   // checks.
   has_own_error = false;
-  if (!captured())
-    return handle == RTLD_NEXT ? next_symbol(name, from)
-                               : of_our_mpi(handle, name, ld_symbol(handle, name, version));
+  if (!captured()) {
+    if (handle == RTLD_NEXT) return next_symbol(name, from);
+    const bool anywhere = handle == RTLD_DEFAULT || handle == first_loaded();
+    void* const found = anywhere ? in_global_facade({}, name, from) : nullptr;
+    return found != nullptr ? found : of_our_mpi(handle, name, ld_symbol(handle, name, version));
+  }
   const Caller caller = caller_with(handle, from);
   void* found = nullptr;
   Handle* mine = nullptr;

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 
 #include "base/environment.h"
 #include "image/own_calls.h"
@@ -39,19 +41,14 @@ bool is_ours(const link_map& library) {
   return is_facade(library.l_name) || std::strncmp(library.l_name, "/proc/", 6) == 0;
 }
 
-bool is_of_mpi(const char* name) {
-  if (*name == 'P') ++name;
-  return std::strncmp(name, "MPI_", 4) == 0 || std::strncmp(name, "MPIX_", 5) == 0 ||
-         std::strncmp(name, "MPIR_", 5) == 0;
-}
-
 }  // namespace
 
 const link_map* loaded_as(std::string_view name) {
   for (const link_map* map = first_loaded(); map != nullptr; map = map->l_next) {
     if (map->l_ld == nullptr) continue;
-    const Dynamic dynamic(*map);
-    if (dynamic.soname != nullptr && name == dynamic.soname) return map;
+    const std::string_view file = map->l_name;
+    const char* const soname = Dynamic(*map).soname;
+    if (name == (soname != nullptr ? soname : file.substr(file.rfind('/') + 1))) return map;
   }
   return nullptr;
 }
@@ -92,7 +89,49 @@ std::string facade_in_place_of(const std::string& name) {
   return own_name.empty() ? std::string() : facade_for(own_name.front());
 }
 
-bool uses_facade(const link_map& object) { return name_of_facade(object, is_for_c) != nullptr; }
+bool is_of_mpi(const char* name) {
+  if (*name == 'P') ++name;
+  return std::strncmp(name, "MPI_", 4) == 0 || std::strncmp(name, "MPIX_", 5) == 0 ||
+         std::strncmp(name, "MPIR_", 5) == 0;
+}
+
+bool is_facade_for_c(const link_map& object) {
+  if (object.l_ld == nullptr || !is_ours(object)) return false;
+  const char* const name = Dynamic(object).soname;
+  return name != nullptr && has_facade(mpi_kind_of(name)) && is_for_c(name);
+}
+
+bool names_mpi(const link_map& object) {
+  if (object.l_ld == nullptr) return false;
+  const Dynamic dynamic(object);
+  if (dynamic.soname != nullptr && mpi_kind_of(dynamic.soname) != MpiKind::kNone) return true;
+  for (const ElfW(Dyn)* entry = object.l_ld; entry->d_tag != DT_NULL; ++entry)
+    if (entry->d_tag == DT_NEEDED && mpi_kind_of(dynamic.strings + entry->d_un.d_val) != MpiKind::kNone)
+      return true;
+  return false;
+}
+
+const link_map* first_needed(const link_map& object, bool (*is_it)(const link_map&)) {
+  std::vector<const link_map*> seen{&object};
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    if (seen[i]->l_ld == nullptr) continue;
+    if (is_it(*seen[i])) return seen[i];
+    const Dynamic dynamic(*seen[i]);
+    for (const ElfW(Dyn)* entry = seen[i]->l_ld; entry->d_tag != DT_NULL; ++entry) {
+      if (entry->d_tag != DT_NEEDED) continue;
+      const link_map* const needed = loaded_as(dynamic.strings + entry->d_un.d_val);
+      if (needed != nullptr && std::ranges::find(seen, needed) == seen.end()) seen.push_back(needed);
+    }
+  }
+  return nullptr;
+}
+
+const link_map* mpi_library_of(const link_map& object) {
+  return first_needed(object, [](const link_map& one) {
+    const char* const name = Dynamic(one).soname;
+    return name != nullptr && mpi_kind_of(name) != MpiKind::kNone && !is_for_fortran(name);
+  });
+}
 
 std::vector<std::string> facades_missing_here() {
   std::vector<std::string> missing;
@@ -129,19 +168,29 @@ std::vector<std::string> loaded_before(const std::vector<std::string>& facades) 
   return found;
 }
 
-void bind_to_facade(const link_map& object) {
-  const char* const name = name_of_facade(object, is_for_c);
-  const link_map* const facade = name != nullptr ? loaded_as(name) : nullptr;
-  if (facade == nullptr || !is_ours(*facade)) return;
-  const Dynamic definitions(*facade);
+void bind_to_facade(const link_map& object, const link_map* global) {
+  // The facade is looked for at the first name of MPI's: most libraries have none.
+  struct Uses {
+    const link_map& object;
+    const link_map* global;
+    mutable bool is_known = false;
+    mutable std::optional<Dynamic> facade{};
+  } const uses{object, global};
   bind_anew(
       object,
       [](const void* context, std::uintptr_t, const char* symbol_name) -> const void* {
-        const auto& known = *static_cast<const Dynamic*>(context);
-        const ElfW(Sym)* const symbol = is_of_mpi(symbol_name) ? known.find(symbol_name) : nullptr;
-        return symbol != nullptr ? address_of(known, *symbol) : nullptr;
+        if (!is_of_mpi(symbol_name)) return nullptr;
+        const auto& known = *static_cast<const Uses*>(context);
+        if (!std::exchange(known.is_known, true)) {
+          const link_map* const own = mpi_library_of(known.object);
+          const link_map* const facade = own != nullptr ? own : known.global;
+          if (facade != nullptr && facade != &known.object && is_facade_for_c(*facade))
+            known.facade.emplace(*facade);
+        }
+        const ElfW(Sym)* const symbol = known.facade ? known.facade->find(symbol_name) : nullptr;
+        return symbol != nullptr ? address_of(*known.facade, *symbol) : nullptr;
       },
-      &definitions);
+      &uses);
 }
 
 }  // namespace clump::image

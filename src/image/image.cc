@@ -18,6 +18,7 @@
 #include "image/doors.h"
 #include "image/fork_locks.h"
 #include "image/imports.h"
+#include "image/lifetime.h"
 #include "image/loader.h"
 #include "image/objects.h"
 #include "image/rank_image.h"
@@ -41,21 +42,6 @@ bool has_value(char** envp, std::string_view name) {
       return true;
   }
   return false;
-}
-
-/// Runs the preinit constructors of the rank's program (DT_PREINIT_ARRAY), before those of its libraries.
-void run_preinit(const Instance& program, int argc, char** argv, char** envp) {
-  for (const std::uintptr_t& entry : program.object.dynamic.preinit_array) {
-    const std::uintptr_t place = program.here(reinterpret_cast<std::uintptr_t>(&entry));
-    (*reinterpret_cast<void (*const*)(int, char**, char**)>(place))(argc, argv, envp);
-  }
-}
-
-void construct(Image& image, Instance& instance) {
-  if (instance.stage != Stage::kMapped) return;
-  instance.stage = Stage::kConstructed;
-  image.constructed.push_back(&instance);
-  run_constructors(instance, image.argc, image.argv, *image.variable(&environ));
 }
 
 }  // namespace
@@ -115,6 +101,7 @@ base::Status capture(fiber::Identity& native, int argc, char** argv, char** envp
     if (!object->is_program) refuse_calls_of(*object);
     CLUMP_TRY(object->snapshot.take(*object));
   }
+  for (const Object* object : objects) CLUMP_TRY(take_from_ld_so(*object));
   make_doors();
   programs().push_back(std::make_unique<Program>(*objects.front(), objects));
   keep_usage_if_told(objects.front()->dynamic);
@@ -197,17 +184,16 @@ void run_constructors(fiber::Identity& rank, int argc, char** argv) {
   Image& image = image_of(&rank);
   image.argc = argc;
   image.argv = argv;
-  if (image.native()) return;
   const std::scoped_lock lock(image.lock);
   char**& environment = *image.variable(&environ);
   if (environment == nullptr) environment = environ;
-  if (argc > 0) {
+  if (argc > 0 && !image.native()) {
     *image.variable(&program_invocation_name) = argv[0];
     char* const slash = std::strrchr(argv[0], '/');
     *image.variable(&program_invocation_short_name) = slash != nullptr ? slash + 1 : argv[0];
   }
-  run_preinit(*image.instance(*image.program->main), argc, argv, environment);
-  for (const Object* object : image.program->construction_order) construct(image, *image.instance(*object));
+  run_preinit(image);
+  for (const Object* object : image.program->construction_order) construct(image, *object);
 }
 
 void* translate(fiber::Identity& rank, const void* original) {

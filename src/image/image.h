@@ -41,7 +41,7 @@ base::Status create(fiber::Identity& rank, int program = 0);
 void adopt_thread(fiber::Identity& rank);
 
 /// Runs the constructors of the rank's libraries and program, dependencies first, on the calling thread,
-/// which belongs to the rank. Does nothing for the native rank, because ld.so does it.
+/// which belongs to the rank.
 void run_constructors(fiber::Identity& rank, int argc, char** argv);
 
 /// The address in the rank's copy that corresponds to an address in the originals; the address itself if it

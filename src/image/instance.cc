@@ -26,9 +26,6 @@ extern "C" [[gnu::weak]] void __lsan_register_root_region(const void* begin, std
 namespace clump::image {
 namespace {
 
-using Constructor = void (*)(int, char**, char**);
-using Destructor = void (*)();
-
 base::Status out_of_mappings(const Object& object) {
   return base::fail(MPI_ERR_SPAWN, "cannot map a copy of {}: {}; or start fewer ranks", object.path,
                     base::why_refused("mmap", errno));
@@ -196,28 +193,6 @@ void relocate_thread(const Instance& instance) {
   } else if (instance.needs_tls) {
     translate_tls(instance, tls_block(object, *segment));
   }
-}
-
-void run_constructors(Instance& instance, int argc, char** argv, char** envp) {
-  const Dynamic& dynamic = instance.object.dynamic;
-  if (dynamic.init != 0) reinterpret_cast<Constructor>(instance.here(dynamic.init))(argc, argv, envp);
-  for (const std::uintptr_t& entry : dynamic.init_array) {
-    // The array is part of the data, so the copy's array has the functions of the copy.
-    const std::uintptr_t function =
-        *reinterpret_cast<const std::uintptr_t*>(instance.here(reinterpret_cast<std::uintptr_t>(&entry)));
-    if (function != 0 && function != ~std::uintptr_t{0})
-      reinterpret_cast<Constructor>(function)(argc, argv, envp);
-  }
-}
-
-void run_destructors(Instance& instance) {
-  const Dynamic& dynamic = instance.object.dynamic;
-  for (std::size_t i = dynamic.fini_array.size(); i-- > 0;) {
-    const auto entry = reinterpret_cast<std::uintptr_t>(&dynamic.fini_array[i]);
-    const std::uintptr_t function = *reinterpret_cast<const std::uintptr_t*>(instance.here(entry));
-    if (function != 0 && function != ~std::uintptr_t{0}) reinterpret_cast<Destructor>(function)();
-  }
-  if (dynamic.fini != 0) reinterpret_cast<Destructor>(instance.here(dynamic.fini))();
 }
 
 }  // namespace clump::image

@@ -58,7 +58,4 @@ void relocate_thread(const Instance& instance);
 /// have had the plugin open before.
 void reset_thread(const Instance& instance);
 
-void run_constructors(Instance& instance, int argc, char** argv, char** envp);
-void run_destructors(Instance& instance);
-
 }  // namespace clump::image

@@ -129,8 +129,10 @@ bool is_current(Object& object, const FileIdentity& at_path, Loading& loading, s
 
 base::Status load(const std::string& given, int flags, Loading& loading, Object** object);
 
-/// What stands for a path: a link's target, and a facade for another MPI library.
+/// What stands for a path: a link's target, and a facade for another MPI library. That of a template leads to
+/// whatever has the number of its descriptor by now.
 std::string file_of(const std::string& given) {
+  if (is_memory_file(given.c_str())) return given;
   if (std::string facade = facade_for(given); !facade.empty()) return facade;
   char resolved[PATH_MAX];
   return realpath(given.c_str(), resolved) != nullptr ? resolved : given;
@@ -201,7 +203,7 @@ base::Status map_template(const ElfFile& file, const std::string& path, int flag
   }
   *object = Registry::get().add_template(path, file.identity());
   if (*object == nullptr) return cannot_open(path, "ld.so did not list it");
-  if (uses_facade(*(*object)->map)) bind_to_facade(*(*object)->map);
+  bind_to_facade(*(*object)->map, nullptr);
   bind_sentinels(*(*object)->map);
   restore_constructors((*object)->dynamic, file);
   (*object)->needed = std::move(needs.objects);

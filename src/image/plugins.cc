@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "image/lifetime.h"
 #include "image/loader.h"
 #include "image/objects.h"
 #include "image/rank_image.h"
@@ -135,11 +136,7 @@ Scope Plugins::scope_of(Object& object, int flags) {
 
 void Plugins::construct(Object& object) {
   for (const Object* member : construction_order(with_needed(object))) {
-    Instance* instance = image_.instance(*member);
-    if (instance == nullptr || instance->stage != Stage::kMapped) continue;
-    instance->stage = Stage::kConstructed;
-    image_.constructed.push_back(instance);
-    run_constructors(*instance, image_.argc, image_.argv, *image_.variable(&environ));
+    if (image_.instance(*member) != nullptr) image::construct(image_, *member);
   }
 }
 
@@ -167,11 +164,10 @@ void Plugins::release(const std::vector<Object*>& closure) {
     });
   };
   forget_kept();
-  const std::vector<Instance*> order = image_.constructed;
-  for (auto instance = order.rbegin(); instance != order.rend(); ++instance) {
-    if (std::find(unused.begin(), unused.end(), *instance) == unused.end()) continue;
-    (*instance)->stage = Stage::kDestructed;
-    run_destructors(**instance);
+  const std::vector<const Object*> order = image_.constructed;
+  for (auto object = order.rbegin(); object != order.rend(); ++object) {
+    if (std::ranges::find(unused, *object, [](const Instance* one) { return &one->object; }) != unused.end())
+      destruct(image_, **object);
   }
   // A destructor may have left thread-local objects whose own destructors are in the library.
   forget_kept();

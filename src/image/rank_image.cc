@@ -89,7 +89,7 @@ base::Status Image::make(const std::vector<Object*>& objects, Bindings bindings,
 void Image::remove(Instance& instance) {
   const std::scoped_lock hold(tables_);
   std::erase(with_tls_, &instance);
-  std::erase(constructed, &instance);
+  std::erase(constructed, &instance.object);
   forget(instance);
 }
 

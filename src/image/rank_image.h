@@ -70,7 +70,7 @@ class Image {
   /// Held while libraries are opened or closed; recursive, because constructors open libraries.
   RecursiveRankMutex lock;
   /// In the order in which constructors ran.
-  std::vector<Instance*> constructed;
+  std::vector<const Object*> constructed;
   std::vector<Instance*> instances() const;
   /// How many threads of the rank have not ended, its main thread included.
   std::atomic<int> threads{1};

@@ -9,7 +9,6 @@
 #include <cstring>
 #include <mutex>
 #include <string_view>
-#include <vector>
 
 #include "image/facade.h"
 #include "image/fork_locks.h"
@@ -54,18 +53,8 @@ const link_map* fortran_of(const link_map& object) {
   const link_map* first = first_loaded();
   while (first != nullptr && !has_table(*first)) first = first->l_next;
   if (first == nullptr || object.l_ld == nullptr || has_table(object)) return nullptr;
-  std::vector<const link_map*> seen{&object};
-  for (std::size_t i = 0; i < seen.size(); ++i) {
-    const Dynamic dynamic(*seen[i]);
-    for (const ElfW(Dyn)* entry = seen[i]->l_ld; entry->d_tag != DT_NULL; ++entry) {
-      if (entry->d_tag != DT_NEEDED) continue;
-      const link_map* const needed = loaded_as(dynamic.strings + entry->d_un.d_val);
-      if (needed == nullptr || std::ranges::find(seen, needed) != seen.end()) continue;
-      if (has_table(*needed)) return needed;
-      seen.push_back(needed);
-    }
-  }
-  return first;
+  const link_map* const needed = first_needed(object, has_table);
+  return needed != nullptr ? needed : first;
 }
 
 const void* definition_in(const void* table, std::uintptr_t bound, const char* name) {

@@ -69,8 +69,11 @@ constexpr FacadeName kFacades[] = {
     {"libmpi_usempif08.so.40", MpiKind::kOpenMpi, "openmpi/"},
 };
 
+/// Also by the name of the file that a library's name leads to: "libmpi.so.40.30.4".
 const FacadeName* find_facade(std::string_view library) {
-  const auto found = std::ranges::find(kFacades, file_name(library), &FacadeName::library);
+  const auto found = std::ranges::find_if(kFacades, [name = file_name(library)](const FacadeName& one) {
+    return name.starts_with(one.library) && (name == one.library || name[one.library.size()] == '.');
+  });
   return found == std::end(kFacades) ? nullptr : found;
 }
 

@@ -45,6 +45,21 @@ def make(folder, mpicc):
     return programs
 
 
+def check_extension(case, mpicc, family):
+    """A program that names an extension which Clump lacks starts, and a call of it says so."""
+    folder = tempfile.TemporaryDirectory()
+    case.addCleanup(folder.cleanup)
+    program = pathlib.Path(folder.name, "extension")
+    program.with_suffix(".c").write_text("#include <mpi.h>\nint MPIX_Comm_revoke(MPI_Comm);\nint main(int argc, char** argv) { MPI_Init(&argc, &argv);\n"
+                                         "  if (argc > 1) MPIX_Comm_revoke(MPI_COMM_WORLD);\n  return MPI_Finalize(); }\n")  # fmt: skip
+    environment = {**os.environ, "PATH": f"{mpicc.parent}:{os.environ['PATH']}"}
+    subprocess.run([mpicc, "-fPIE", "-pie", program.with_suffix(".c"), "-o", program], env=environment, check=True)
+    for way in ([], ["--ranks", "processes"]):
+        shown = tool.run(*way, "-n", 2, program)
+        case.assertEqual((shown.code, shown.out, shown.err), (0, "", ""), shown)
+        case.assert_says(tool.run(*way, "-n", 2, program, "call"), 55, f"MPIX_Comm_revoke is an extension of {family}'s that Clump does not have")
+
+
 def check_missing(case, mpicc, family):
     folder = tempfile.TemporaryDirectory()
     case.addCleanup(folder.cleanup)

@@ -12,6 +12,7 @@ import unittest
 import inside
 import missing
 import tool
+from at_run_time import check_at_run_time
 from libraries import exported, lines_of_places, needed
 
 PEER = pathlib.Path(os.environ["CLUMP_PEER_MPICH"])
@@ -124,6 +125,9 @@ class Programs(tool.Case):
     def test_a_function_that_no_library_has(self):
         missing.check_missing(self, PEER / "bin/mpicc", "MPICH")
 
+    def test_an_extension_that_clump_lacks(self):
+        missing.check_extension(self, PEER / "bin/mpicc", "MPICH")
+
     def test_reports_name_the_program_s_lines(self):
         waits, makes = lines_of_places()
         for way in WAYS:
@@ -157,6 +161,13 @@ class Plugins(tool.Case):
                  "r = ctypes.c_int(-1); l.MPI_Comm_rank(0x44000000, ctypes.byref(r)); print(r.value); l.MPI_Finalize()"
         shown = tool.run("-n", 2, sys.executable, "-c", script)
         self.assertEqual((shown.code, sorted(shown.out.split())), (0, ["0", "1"]), shown)
+
+    def test_found_at_run_time(self):
+        libraries = PEER / "lib"
+        check_at_run_time(self, PEER / "include", "libmpi.so.12", "MPICH Version:\t5.", "MPIR_Dup_fn", "MPIX_Stream_create",
+                          "libmpi.so", "libmpi.so.12.5.2", libraries / "libmpi.so.12", "libmpi.so.12")  # fmt: skip
+        check_at_run_time(self, PEER / "include", "libmpich.so.12", "MPICH Version:\t5.", "MPIR_Dup_fn", "MPIX_Comm_agree",
+                          "libmpich.so", "libmpich.so.12.1.0", "libmpi.so")  # fmt: skip
 
     def test_by_the_name_of_the_library(self):
         script = "import ctypes; l = ctypes.CDLL('libmpi.so.12'); l.MPI_Init(None, None); r = ctypes.c_int(-1); " \

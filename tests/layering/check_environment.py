@@ -12,7 +12,7 @@ OF_KERNEL = re.compile(r"/proc/[^\"]*/environ\b")  # stands in a text
 # Where it is done.
 HOME = {"src/base/environment.h", "src/base/environment.cc"}
 # Functions of the C library, which programs call, and each rank's `environ`, to which these refer.
-FOR_PROGRAMS = re.compile(r"src/(?:image/(?:image|plugins|variables)|process/(?:libc/\w+|children/(?:exec|fork|shell)))\.(?:cc|h)")
+FOR_PROGRAMS = re.compile(r"src/(?:image/(?:image|variables)|process/(?:libc/\w+|children/(?:exec|fork|shell)))\.(?:cc|h)")
 
 
 def without_comments_and_texts(line):

@@ -11,6 +11,7 @@
 
 #include "base/process.h"
 #include "base/types.h"
+#include "image/lifetime.h"
 #include "image/objects.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
@@ -141,16 +142,13 @@ void call_exit_hook(Image& image, int code, ExitKind kind) {
   image.state().output.end();
   locks::release_all(image);
   signals::delete_timers_of(*image.identity());
-  // The native rank's destructors run when the process ends, and may write output.
-  if (!image.native() || kind != ExitKind::kExit) {
-    // The list has the streams of all ranks. What shared libraries have opened is flushed when the process
-    // ends. relaxed: see note_that_caller_has_streams()
-    if (kind == ExitKind::kExit && captured() &&
-        image.state().standard.has_streams.load(std::memory_order_relaxed))
-      (void)flush_streams(Streams::kAll, WhileBusy::kGoOn);
-    owners::close_all(image, kind == ExitKind::kExit);
-    standard::close_own(image);
-  }
+  // The list has the streams of all ranks. What shared libraries have opened is flushed when the process
+  // ends. relaxed: see note_that_caller_has_streams()
+  if (kind == ExitKind::kExit && captured() &&
+      image.state().standard.has_streams.load(std::memory_order_relaxed))
+    (void)flush_streams(Streams::kAll, WhileBusy::kGoOn);
+  owners::close_all(image, kind == ExitKind::kExit);
+  standard::close_own(image);
   if (kind != ExitKind::kExit) image.state().exit.skipped_handlers = true;
   call_exit_hook(image, code, kind);
   switch (kind) {
@@ -175,15 +173,13 @@ void judge_quick_exit(void*) {
   call_exit_hook(current_image(), quick_exit_code.load(), ExitKind::kQuickExit);
 }
 
-/// Runs the destructors of all copies of the rank, the last constructed first. ld.so destructs what it has
-/// constructed.
+/// Runs the destructors of all that the rank has of private objects, the last constructed first.
 void run_rank_destructors(Image& image) {
   const std::scoped_lock lock(image.lock);
   while (!image.constructed.empty()) {
-    Instance* instance = image.constructed.back();
+    const Object& object = *image.constructed.back();
     image.constructed.pop_back();
-    instance->stage = Stage::kDestructed;
-    run_destructors(*instance);
+    destruct(image, object);
   }
 }
 
@@ -229,9 +225,9 @@ void end_process(int code) {
     flush(nullptr);
     exit_process(code);
   }
-  // What remains are the native rank's destructors; the last thread may belong to any rank.
+  // What remains are the destructors of shared libraries; the last thread may belong to any rank.
   if (captured()) fiber::adopt_identity(image_of(nullptr).identity());
-  // ld.so would run the native rank's destructors although that rank has left by _exit().
+  // They would write what the native rank has left unwritten by _exit().
   if (captured() && image_of(nullptr).state().exit.skipped_handlers) exit_process(code);
   real(code);
   __builtin_unreachable();
@@ -266,9 +262,7 @@ CLUMP_HOST_API void exit(int code) {
   if (!state.program_begun) state.of_libraries = state.at_exit.size();
   run_all(image, &ExitState::at_exit, code, state.of_libraries);
   run_rank_destructors(image);
-  // ld.so runs the originals' destructors, and with them the handlers of their libraries, when the process
-  // ends.
-  if (!image.native()) run_all(image, &ExitState::at_exit, code, 0);
+  run_all(image, &ExitState::at_exit, code, 0);
   leave(image, code, ExitKind::kExit);
 }
 

@@ -37,7 +37,7 @@ void set_exit_hook(ExitHook hook);
 /// constructor.
 void see_exit_of_process();
 
-/// Ends the process as the C library's exit does: destructors of the originals and of shared libraries run.
+/// Ends the process as the C library's exit does: destructors of shared libraries run.
 /// All ranks have left.
 [[noreturn]] void end_process(int code);
 /// Ends the process as the C library's _exit does, without any hook.

@@ -372,10 +372,12 @@ static void others(void) {
   CHECK((int)strlen(name) == length);
   MPI_Get_version(&version, &subversion);
   MPI_Get_library_version(library, &length);
-  CHECK(strstr(library, "Clump") != NULL);
+  CHECK(strstr(library, "Clump") != NULL && (int)strlen(library) == length);
 #ifdef OPEN_MPI
+  CHECK(strncmp(library, "Open MPI v4.", 12) == 0);
   CHECK(version == MPI_VERSION && subversion == MPI_SUBVERSION);
 #else
+  CHECK(strncmp(library, "MPICH Version:\t5.", 17) == 0);
   CHECK(version >= 4);
 #endif
   /* Special addresses are the program's, not the standard's. */

@@ -1,7 +1,8 @@
 /* Opens the libraries that PLUGINS names, one behind the other, and lets each look at MPI's special
-   addresses: "l/path" locally, "g/path" globally, "c/path" also for those that C compares with, "a/path" once before, after which
+   addresses: "l/path" locally, "g/path" globally, "d/path" with RTLD_DEEPBIND, "m/path" by dlmopen(), "c/path" also for those that C compares with, "a/path" once before, after which
    it is closed. As a program
    (MAIN) it has no MPI itself; LINKED: it is linked to such a library, too. */
+#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,8 @@ int open_all(void) {
       void* const before = dlopen(one + 1, RTLD_NOW | RTLD_LOCAL);
       if (before != NULL) failures += ((int (*)(void))symbol(before, "plug"))(), dlclose(before);
     }
-    void* const library = dlopen(one + 1, RTLD_NOW | (*one == 'g' ? RTLD_GLOBAL : RTLD_LOCAL));
+    const int flags = RTLD_NOW | (*one == 'g' ? RTLD_GLOBAL : *one == 'd' ? RTLD_DEEPBIND : RTLD_LOCAL);
+    void* const library = *one == 'm' ? dlmopen(LM_ID_BASE, one + 1, flags) : dlopen(one + 1, flags);
     if (library == NULL) {
       fprintf(stderr, "%s\n", dlerror());
       return failures + 1;

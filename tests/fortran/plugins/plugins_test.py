@@ -10,22 +10,26 @@ import tool
 
 PROGRAMS = pathlib.Path(os.environ["CLUMP_PROGRAMS"])
 WAYS = ([], ["--ranks", "processes"])
+ALL_WAYS = (*WAYS, ["--per-process", 2])
 
 
 class Plugins(tool.Case):
     def look(self, program, *plugins):
         """`plugins` as PLUGINS of opens.c has them, with the names of files in the place of paths."""
         listed = " ".join(plugin[0] + str(PROGRAMS / plugin[1:]) for plugin in plugins)
-        for way in WAYS:
-            with self.subTest(way=way):
-                shown = tool.run(*way, "-n", 2, PROGRAMS / program, env={"PLUGINS": listed})
-                self.assertEqual((shown.code, shown.out, shown.err), (0, "0 failures\n0 failures\n", ""))
+        # Without MPI of its own a program's ranks are processes, whatever is asked for.
+        for way in (*ALL_WAYS, *([] if program == "opens" else [["--ranks", "threads"]])):
+            with self.subTest(way=way, program=program, plugins=plugins):
+                shown = tool.run(*way, "-n", 3, PROGRAMS / program, env={"PLUGINS": listed})
+                self.assertEqual((shown.code, shown.out, shown.err), (0, "0 failures\n" * 3, ""))
 
     def test_opened(self):
         for program in ("opens", "opens_mpi"):  # without MPI of its own all ranks are processes
             self.look(program, "cplain.so", "lsymbolic.so", "gother.so")
             self.look(program, "lsymbolic.so", "cplain.so", "lother_symbolic.so")
             self.look(program, "labove.so")
+            self.look(program, "dplain.so", "mother.so")
+            self.look(program, "msymbolic.so", "dabove.so")
 
     def test_opened_again(self):
         for program in ("opens", "opens_mpi"):
