@@ -59,8 +59,8 @@ std::string prepare_process() {
 
 std::string job_name() {
   const Host& here = host();
-  // Jobs on several hosts may have the first one in common.
-  if (here.job.nodes.size() > 1 && here.job.link_id != 0) return fmt::format("j{:016x}", here.job.link_id);
+  // Hosts may have a name in common, and numbers of processes.
+  if (here.job.link_id != 0) return fmt::format("j{:016x}", here.job.link_id);
   if (here.job.nodes.size() > 1) return fmt::format("{}-and-others", here.job.nodes.front().name);
   char node[256] = {};
   ::gethostname(node, sizeof node - 1);

@@ -1,5 +1,6 @@
 #include "mpi/introduction.h"
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <utility>
@@ -7,6 +8,7 @@
 
 #include "mpi/ports.h"
 #include "mpi/process.h"
+#include "net/link/host_socket.h"
 #include "net/link/link_channel.h"
 #include "p2p/p2p.h"
 
@@ -16,16 +18,18 @@ namespace {
 
 using core::Group;
 
+using net::link::Location;
 using net::link::PeerName;
 
 /// What the leaders tell each other, and then their groups: a head, then the ranks of the group. These are
 /// numbers in the job, or names (net/link/peer_name.h) if one of the leaders knows ranks of other jobs among
 /// them: such a rank has a number of its own in each process.
 struct Introduction {
-  std::array<int, 5> head{};  // number of ranks, contexts, error class, whether there are names
+  /// Number of ranks, contexts, error class, whether there are names, where the leader is.
+  std::array<int, 5 + Location::kInts> head{};
   std::vector<int> ranks;
 
-  static constexpr int kRanks = 0, kContexts = 1, kError = 3, kNames = 4;
+  static constexpr int kRanks = 0, kContexts = 1, kError = 3, kNames = 4, kWhere = 5;
   Contexts contexts() const { return Contexts::from_ints(std::span(head).subspan<kContexts, 2>()); }
   bool has_names() const { return head[kNames] != 0; }
   void make_room() {
@@ -72,27 +76,11 @@ base::Status group_of(const core::World& world, const Introduction& told, core::
   return {};
 }
 
-/// Ranks of other jobs reach those on their own host only: if there are some in the groups, all ranks of this
-/// job have to be on one.
-base::Status check_hosts(const core::World& world, const Group& local, const Group& remote) {
-  bool has_others = false;
-  int first = -1, elsewhere = -1;
-  for (const Group* const group : {&local, &remote})
-    for (int rank = 0; rank < group->size(); ++rank) {
-      const int number = group->world_rank(rank);
-      if (world.link->is_place(number))
-        has_others = true;
-      else if (first < 0)
-        first = number;
-      else if (world.node_of(number) != world.node_of(first))
-        elsewhere = number;
-    }
-  if (!has_others || elsewhere < 0) return {};
-  return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
-                    "rank {} of this job is on another host than rank {}, and ranks of another job can be "
-                    "connected to those of one host only: use a communicator of such ranks "
-                    "(MPI_Comm_split_type with MPI_COMM_TYPE_SHARED)",
-                    elsewhere, first);
+/// If one of the two jobs lets other hosts connect, all processes of the group do, and it is known where.
+base::Status prepare_for_hosts(core::Rank& self, const Group& local, const Location& theirs) {
+  const core::World& world = self.world;
+  if (theirs.is_reachable()) CLUMP_TRY(listen_towards(world, net::link::numeric_address(theirs)));
+  return world.link->where().is_reachable() ? find_locations(self, local) : base::Status();
 }
 
 /// Whether the proposal of contexts of the first of two groups counts: that of the group whose rank 0 comes
@@ -104,8 +92,9 @@ bool first_counts(const Introduction& ours, const Introduction& theirs, bool is_
 }
 
 /// What a leader does with the other one. The groups must not overlap.
-base::Status meet(core::World& world, const LeaderLink& link, const Group& local, Introduction& ours,
+base::Status meet(core::Rank& self, const LeaderLink& link, const Group& local, Introduction& ours,
                   Introduction& theirs) {
+  core::World& world = self.world;
   // Once ranks of other jobs are known, any group may have some.
   const bool knows_others = world.link != nullptr && (link.place || world.link->has_places());
   const auto allocate = [&] {
@@ -113,18 +102,22 @@ base::Status meet(core::World& world, const LeaderLink& link, const Group& local
   };
   const std::array<int, 2> proposed = Contexts{allocate(), allocate()}.as_ints();
   ours.head = {local.size(), proposed[0], proposed[1], MPI_SUCCESS, knows_others ? 1 : 0};
+  if (knows_others)
+    std::ranges::copy(world.link->where().as_ints(), ours.head.begin() + Introduction::kWhere);
   CLUMP_TRY(swap(link, ours.head, theirs.head));
   ours.head[Introduction::kNames] = theirs.head[Introduction::kNames] = ours.has_names() || theirs.has_names();
   if (ours.has_names() && world.link == nullptr)
     return base::fail(MPI_ERR_UNSUPPORTED_OPERATION, "there are ranks of other jobs in the other group: {}",
                       why_no_other_jobs());
+  base::Status known;
+  if (ours.has_names())
+    known = prepare_for_hosts(self, local, Location::from_ints(&theirs.head[Introduction::kWhere]));
   ours.ranks = ours.has_names() ? names_of(world, local) : local.world_ranks();
   theirs.make_room();
   CLUMP_TRY(swap(link, ours.ranks, theirs.ranks));
   std::vector<net::HeldPlace> places;
   base::Ref<const Group> remote;
-  base::Status known = group_of(world, theirs, local.origin(), places, remote);
-  if (known.ok() && ours.has_names()) known = check_hosts(world, local, *remote);
+  if (known.ok()) known = group_of(world, theirs, local.origin(), places, remote);
   // What two jobs know of each other differs: both sides fail, or none.
   if (ours.has_names()) {
     std::array<int, 1> own{known.error_class()}, other{};
@@ -166,7 +159,7 @@ base::Status introduce(const coll::Members& members, int leader,
   LeaderLink link;
   if (members.rank == leader) {
     learnt = find(link);
-    if (learnt.ok()) learnt = meet(self.world, link, local, ours, theirs);
+    if (learnt.ok()) learnt = meet(self, link, local, ours, theirs);
   }
   CLUMP_TRY(pass_on(members, leader, learnt, theirs));
   std::vector<net::HeldPlace> places;

@@ -24,6 +24,7 @@ namespace clump::mpi {
 enum class JobTag : int {
   kPort = 1,  ///< a question to a rank that has opened a port
   kName,      ///< a question to the rank that keeps the published names
+  kLocation,  ///< a question to the first rank of a process: where other hosts reach it
   // To these the number of the question is added.
   kAnswer = 0x01000000,
   kConfirm = 0x02000000,

@@ -13,6 +13,7 @@
 #include "mpi/introduction.h"
 #include "mpi/ports.h"
 #include "mpi/process.h"
+#include "net/link/host_socket.h"
 #include "net/link/link_channel.h"
 
 namespace clump::mpi {
@@ -23,7 +24,7 @@ using base::Status;
 
 /// What both sides send first.
 struct Greeting {
-  std::array<char, 8> mark{'c', 'l', 'u', 'm', 'p', ' ', 'j', '2'};
+  std::array<char, 8> mark{'c', 'l', 'u', 'm', 'p', ' ', 'j', '3'};
   std::array<char, 104> job{};  ///< job_name()
   std::int32_t rank = 0;        ///< its number in the job
   std::uint32_t draw = 0;
@@ -80,6 +81,8 @@ Status comm_join(core::Rank& self, int fd, MPI_Comm* intercomm) {
   ours.draw = static_cast<std::uint32_t>(base::random_number());
   if (self.world.link != nullptr) {
     CLUMP_TRY(listen_to_jobs(self.world));
+    if (const std::string address = net::link::own_address_of(fd); !address.empty())
+      CLUMP_TRY(self.world.link->listen_to_hosts(address));
     ours.name = self.world.link->name_of(self.number);
   }
   CLUMP_TRY(greet(fd, ours, theirs));

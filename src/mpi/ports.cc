@@ -28,6 +28,7 @@
 #include "mpi/job_service.h"
 #include "mpi/ports.h"
 #include "mpi/process.h"
+#include "net/link/host_socket.h"
 #include "net/link/link_channel.h"
 
 namespace clump::mpi {
@@ -138,7 +139,7 @@ Status request_connection(Rank& self, const char* port_name, MPI_Info info_handl
   const Expecting expecting(is_of_other_job ? self.world.link.get() : nullptr);
   net::HeldPlace place;
   if (is_of_other_job)
-    CLUMP_TRY(reach(self.world, {name.link, name.rank, name.process},
+    CLUMP_TRY(reach(self.world, {name.link, name.rank, name.process, name.where},
                     fmt::format("(port_name = \"{}\")", text_of(port_name)), name.rank, place, limit));
   // A rank of this process that has never opened a port takes no questions.
   const auto& server = self.world.ranks[static_cast<std::size_t>(name.rank)];
@@ -207,6 +208,16 @@ Status listen_to_jobs(const core::World& world) {
   return world.link != nullptr ? world.link->listen() : Status();
 }
 
+Status listen_towards(const core::World& world, const std::string& other) {
+  CLUMP_TRY(listen_to_jobs(world));  // at the address of the job, if it has one
+  if (world.link->where().is_reachable()) return {};
+  const std::string address = net::link::address_towards(other);
+  if (address.empty())
+    return base::fail(MPI_ERR_OTHER,
+                      "no address of this host leads to {}: name the interface, with mpiexec --iface", other);
+  return world.link->listen_to_hosts(address);
+}
+
 Status reach(const core::World& world, const net::link::PeerName& name, const std::string& what, int& rank,
              net::HeldPlace& place, std::chrono::steady_clock::time_point limit) {
   if (const std::string why = why_no_other_jobs(); !why.empty())
@@ -216,6 +227,7 @@ Status reach(const core::World& world, const net::link::PeerName& name, const st
     return base::fail(MPI_ERR_UNSUPPORTED_OPERATION, "{}: it is of a job to which no other one can connect",
                       what);
   CLUMP_TRY(listen_to_jobs(world));
+  if (name.where.is_reachable()) CLUMP_TRY(listen_towards(world, net::link::numeric_address(name.where)));
   const Status connected = world.link->connect(name, limit);
   if (!connected.ok()) return base::fail(MPI_ERR_PORT, "{}: {}", what, base::message_of(connected.code()));
   place = world.link->hold_place_of(name, rank);
@@ -234,6 +246,7 @@ Status open_port_for_jobs(Rank& self, std::string& name) {
     const net::link::PeerName own = self.world.link->name_of(self.number);
     made.process = own.process;
     made.link = own.job;
+    made.where = own.where;
     self.world.link->expect(1);
   }
   name = ports_of(self).table().open(made).text();
@@ -258,7 +271,10 @@ void forget_visitor(core::World& world, int rank) {
   }
 }
 
-Status open_port(Rank& self, core::Info*, char* port_name) {
+/// By the reserved info key ip_address jobs of other hosts can connect.
+Status open_port(Rank& self, core::Info* info, char* port_name) {
+  const std::string address = info != nullptr ? info->get("ip_address").value_or("") : "";
+  if (!address.empty() && self.world.link != nullptr) CLUMP_TRY(self.world.link->listen_to_hosts(address));
   std::string text;
   CLUMP_TRY(open_port_for_jobs(self, text));
   std::memcpy(port_name, text.c_str(), text.size() + 1);

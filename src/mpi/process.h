@@ -27,9 +27,13 @@ std::string words_about_other_mpi();
 /// The program asks for the ABI of the library, maybe before it has begun to use it.
 void note_abi_question();
 
-/// A text that is the same for all ranks of the job, and that no other job on this machine has at this time.
+/// A text that is the same for all ranks of the job, and that no other job has at this time.
 /// Without ':'.
 std::string job_name();
+/// `rank`, the first one of this process, tells other processes of the job where that is, from now on.
+void answer_locations(core::Rank& rank);
+/// The first rank of a process of the job.
+int first_rank_of(int process);
 /// `rank`, rank 0 of the job, answers questions of other processes about published names from now on.
 void keep_names(core::Rank& rank);
 
@@ -42,6 +46,8 @@ struct Command {
   std::vector<std::string> environment;  ///< all of it, but for the variables that tell a rank its number
   std::string working_directory;         ///< absolute
   int ranks = 1;
+  std::string hosts = {}, host_file = {};  ///< as mpiexec takes them; none: not said
+  bool is_elsewhere = false;               ///< they are not this host alone
 };
 
 /// The ranks that spawn others, and the contexts of the intercommunicator.
@@ -66,7 +72,7 @@ base::Status start_ranks(core::World& world, const std::vector<Command>& command
 /// learns here how many they are: at ranks other than the root only this library knows.
 void note_codes_of_spawn(const int* array_of_errcodes, int count);
 
-// Other jobs of this machine.
+// Other jobs.
 
 /// Why none can be connected to this one; empty: they can.
 std::string why_no_other_jobs();

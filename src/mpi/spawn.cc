@@ -100,6 +100,10 @@ Status start_as_job(Rank& self, const std::vector<Command>& commands, const std:
     return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
                       "no rank can be started: not in this job, as {}; and not as another one: {}", why,
                       why_not);
+  if (const std::string other = first_host_elsewhere(commands.front()); !other.empty()) {
+    const Status listens = listen_towards(self.world, other);
+    if (!listens.ok()) return base::fail(MPI_ERR_SPAWN, "(info): {}", base::message_of(listens.code()));
+  }
   std::string port;
   CLUMP_TRY(open_port_for_jobs(self, port));
   auto* const job = new StartedJob(self, port);
@@ -143,6 +147,7 @@ Status start(Rank& self, const Comm& comm, std::span<const Asked> all, Told& tol
     made.environment = environment;
     CLUMP_TRY(prepare_command(self, asked, room, made));
     size += made.ranks;
+    if (why_process.empty() && made.is_elsewhere) why_process = "they are to be on other hosts";
     if (why_process.empty()) why_process = why_no_image(made);
   }
   if (const int left = room_to_join(); why_process.empty() && size > left)

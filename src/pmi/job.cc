@@ -217,6 +217,7 @@ std::string encode(const Job& job) {
   out.number(job.link_token);
   out.number<std::uint8_t>(job.shares_names);
   out.text(job.parent_port);
+  out.texts(job.launch_words);
   out.number<std::uint8_t>(job.seed.has_value());
   out.number<std::uint64_t>(job.seed.value_or(0));
   out.number<std::uint32_t>(static_cast<std::uint32_t>(job.processes.size()));
@@ -277,6 +278,7 @@ base::Status decode(const std::string& bytes, Job& job) {
   read.link_token = in.number<std::uint64_t>();
   read.shares_names = in.number<std::uint8_t>() != 0;
   read.parent_port = in.text();
+  read.launch_words = in.texts();
   const bool explored = in.number<std::uint8_t>() != 0;
   const auto seed = in.number<std::uint64_t>();
   if (explored) read.seed = seed;

@@ -138,7 +138,7 @@ struct Job {
   std::vector<Node> nodes;             ///< in the order of their processes; together they have all
   int process = 0;                     ///< the reader's own; not part of encode(): CLUMP_PROCESS names it
   int node = 0;                        ///< the reader's own; all that follows is of this one
-  Network network;                     ///< only if there are several nodes
+  Network network;                     ///< only if other hosts may connect
   Output output;
   bool map = false;   ///< say where topologies are placed
   bool spin = false;  ///< a core for each rank: waiting ranks may spin (kThreads)
@@ -158,13 +158,15 @@ struct Job {
   std::int32_t universe = 0;
   /// The rank that reads mpiexec's stdin, whatever its host.
   std::int32_t input = 0;
-  /// By which other jobs of this machine find it, and what they have to know to be let in (net/link): random
+  /// By which other jobs find it, and what they have to know to be let in (net/link): random
   /// numbers. Zero: not known.
   std::uint64_t link_id = 0, link_token = 0;
   /// Whether names that its ranks publish are for all jobs of this user on this machine (mpiexec --name-server).
   bool shares_names = false;
   /// The port of the ranks that have started this job (MPI_Comm_spawn); empty: none have.
   std::string parent_port;
+  /// How mpiexec reaches hosts, as its own first words: for jobs that ranks of this one start.
+  std::vector<std::string> launch_words;
 
   int ranks() const {
     int sum = 0;

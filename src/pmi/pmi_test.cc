@@ -36,6 +36,7 @@ Job sample() {
   job.link_token = 7;
   job.shares_names = true;
   job.parent_port = "clump:node-p1:0:0:1:2:1:3";
+  job.launch_words = {"--launcher", "ssh"};
   job.seed = 20261123;
   job.processes = {{0, 5, false}};
   job.nodes = {{"here", 0, 1}};
@@ -139,6 +140,7 @@ TEST(Job, ComesBackAsItWas) {
   EXPECT_EQ(read.link_token, sample().link_token);
   EXPECT_TRUE(read.shares_names);
   EXPECT_EQ(read.parent_port, sample().parent_port);
+  EXPECT_EQ(read.launch_words, sample().launch_words);
   EXPECT_EQ(read.seed, 20261123u);
 }
 

@@ -134,6 +134,8 @@ core::World* make_world() {
   apply_environment(job, *world);
   apply_checks(job, *world);
   if (job.processes.size() > 1 && world->ranks[0] != nullptr) mpi::keep_names(*world->ranks[0]);
+  if (job.processes.size() > 1 && world->link != nullptr)
+    mpi::answer_locations(*world->ranks[static_cast<std::size_t>(job.first_rank(job.here()))]);
   return world;
 }
 

@@ -52,6 +52,7 @@ void open_links(core::World& world) {
   setup.checks = static_cast<std::uint32_t>(world.checks);
   setup.first_place = job.first_of_others();
   setup.places = job.places_for_ranks() - job.first_of_others();
+  setup.interface = job.network.interface;
   setup.job_context = mpi::kJobContext;
   setup.process_of = [&job](int rank) { return job.is_of_start(rank) ? job.process_of(rank) : job.process; };
   setup.find_sink = [&world](int rank) -> net::Sink* {
@@ -78,7 +79,15 @@ std::string why_no_other_jobs() {
            "and --trace";
   if (job.link_id == 0 && job.processes.size() > 1)
     return "it was started by PMIx, and not by Clump's mpiexec";
+  if (job.nodes.size() > 1 && job.network.interface.empty())
+    return "no address of this host is known that leads to the others of the job: name the interface, with mpiexec "
+           "--iface";
   return {};
+}
+
+int first_rank_of(int process) {
+  const pmi::Job& job = host::job();
+  return job.first_rank(job.processes[static_cast<std::size_t>(process)]);
 }
 
 int room_for_jobs() { return pmi::kMostOfOthers; }
@@ -90,6 +99,7 @@ std::string parent_port() { return host::job().parent_port; }
 base::Status start_job(const std::vector<Command>& commands, const std::string& parent_port,
                        void (*ended)(void* argument, int status), void* argument) {
   std::vector<std::string> words;
+  CLUMP_TRY(words_for_hosts(host::job(), commands, words));
   CLUMP_TRY(mpiexec_words(commands, words));
   const std::string wrong = host::start_mpiexec(
       std::move(words), mpiexec_environment(commands.front(), parent_port), ended, argument);

@@ -1,4 +1,4 @@
-// The part of boot.cc that makes the channel to other jobs of this machine.
+// The part of boot.cc that makes the channel to other jobs.
 #pragma once
 
 #include "core/rank.h"

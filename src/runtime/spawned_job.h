@@ -6,10 +6,16 @@
 
 #include "base/status.h"
 #include "mpi/process.h"
+#include "pmi/job.h"
 
 namespace clump {
 
-/// What stands behind the name of mpiexec. Fails with MPI_ERR_UNSUPPORTED_OPERATION for an argument that
+/// Where the ranks run, and how mpiexec gets there: its first words. Those that do not say run on the hosts of
+/// this job, this host first, which have as many slots as ranks of this job. Fails with
+/// MPI_ERR_UNSUPPORTED_OPERATION for programs on different hosts.
+base::Status words_for_hosts(const pmi::Job& job, const std::vector<mpi::Command>& commands,
+                             std::vector<std::string>& words);
+/// What follows: the programs. Fails with MPI_ERR_UNSUPPORTED_OPERATION for an argument that
 /// mpiexec would take for its own.
 base::Status mpiexec_words(const std::vector<mpi::Command>& commands, std::vector<std::string>& words);
 

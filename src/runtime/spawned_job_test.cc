@@ -31,6 +31,35 @@ TEST(SpawnedJob, IsACommandLineOfMpiexec) {
                    "-n"}));
 }
 
+TEST(SpawnedJob, RunsOnTheHostsOfItsParents) {
+  pmi::Job job;
+  job.apps = {{.ranks = 5}};
+  job.processes = {{0, 2}, {2, 3}};
+  job.nodes = {{"a", 0, 1}, {"b", 1, 1}};
+  job.node = 1;
+  job.launch_words = {"--launcher", "ssh"};
+  const auto words_on = [&](const std::vector<mpi::Command>& commands) {
+    Words words;
+    EXPECT_EQ(base::failure(words_for_hosts(job, commands, words)), base::kNoFailure);
+    return words;
+  };
+  mpi::Command one = command("/bin/a", {}, {});
+  EXPECT_EQ(words_on({one, one}), (Words{"--launcher", "ssh", "--host", "b:3,a:2"}));
+  one.hosts = "c,b:4";
+  one.is_elsewhere = true;
+  EXPECT_EQ(words_on({one, one}), (Words{"--launcher", "ssh", "--host", "c,b:4"}));
+  job.nodes.pop_back();
+  job.node = 0;
+  EXPECT_EQ(words_on({one}), (Words{"--launcher", "ssh", "--host", "c,b:4"}));
+  one.hosts.clear();
+  one.host_file = "/tmp/hosts";
+  EXPECT_EQ(words_on({one}), (Words{"--launcher", "ssh", "--hostfile", "/tmp/hosts"}));
+  EXPECT_EQ(words_on({command("/bin/a", {}, {})}), Words{});
+  Words words;
+  EXPECT_EQ(base::failure(words_for_hosts(job, {one, command("/bin/a", {}, {})}, words)).error_class,
+            MPI_ERR_UNSUPPORTED_OPERATION);
+}
+
 TEST(SpawnedJob, PassesOnWhatMpiexecIsNotStartedWith) {
   EXPECT_EQ(
       words_of({command("/bin/a", {}, {"A=1", "B=2"}), command("/bin/b", {}, {"B=2", "A=x=y", "EMPTY="})}),

@@ -101,7 +101,7 @@ class Jobs(tool.Case):
         self.wait_for_port()
         right = self.port.read_text()
         parts = right.split(":")
-        for place, why in ((5, "nobody listens there"), (7, "refused: the token in the name is not the port's")):
+        for place, why in ((5, "nobody listens there"), (10, "refused: the token in the name is not the port's")):
             wrong = parts.copy()
             wrong[place] = f"{int(wrong[place], 16) ^ 1:016x}"
             self.port.write_text(":".join(wrong))
@@ -114,7 +114,7 @@ class Jobs(tool.Case):
 
     def test_nobody_there(self):
         self.meet({}, {}, "short")
-        self.port.write_text("clump:gone-p1:0:0:0000000000000007:0000000000000001:1:0000000000000002")
+        self.port.write_text(f"clump:gone-p1:0:0:0000000000000007:0000000000000001:0:{0:032}:0:1:0000000000000002")
         result = self.finish(self.start("connect", "short"))
         self.assertEqual(result.code, 3, result)
         self.assertIn("nobody listens there", result.out)

@@ -10,14 +10,15 @@
 
 namespace clump::mpi {
 
-/// What a port's name says: "clump:JOB:RANK:PROCESS:ID:JOBTOKEN:PORT:TOKEN". The middle three are for
-/// other jobs.
+/// What a port's name says: "clump:JOB:RANK:PROCESS:ID:JOBTOKEN:HOST:ADDRESS:TCPPORT:PORT:TOKEN".
+/// PROCESS to TCPPORT are for other jobs.
 struct PortName {
   std::string job;  ///< job_name()
   std::int32_t rank = 0, port = 0;
   std::uint64_t token = 0;
   std::int32_t process = 0;
-  net::link::JobName link;  ///< not known: no other job can connect
+  net::link::JobName link;    ///< not known: no other job can connect
+  net::link::Location where;  ///< of the process
 
   std::string text() const;
   friend bool operator==(const PortName&, const PortName&) = default;

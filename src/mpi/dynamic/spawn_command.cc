@@ -5,10 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -148,23 +151,47 @@ Status choose_count(const Asked& asked, const Wishes& wishes, int& room, Command
   return {};
 }
 
-/// The keys that say where: this host is all there is.
-Status check_place(const Wishes& wishes) {
+bool is_this_host(std::string_view name) {
   utsname machine{};
   uname(&machine);  // cannot fail
   const std::string_view own = machine.nodename;
-  for (const std::string& host : split(wishes["host"], ','))
-    if (host != own && host != own.substr(0, own.find('.')) && host != "localhost" && host != "127.0.0.1")
-      return base::fail(MPI_ERR_SPAWN, "(info): host = \"{}\": the job is on {} only", host, own);
+  return name == own || name == own.substr(0, own.find('.')) || name == "localhost" || name == "127.0.0.1";
+}
+
+/// The name in "NAME:N", the name of a line of a host file, ...
+std::string name_in(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+  text = text.substr(0, text.find_first_of(" \t#"));
+  return std::string(text.substr(0, std::ranges::count(text, ':') == 1 ? text.find(':') : text.size()));
+}
+
+std::vector<std::string> names_in(const Command& command) {
+  std::vector<std::string> names;
+  for (const std::string& one : split(command.hosts, ',')) names.push_back(name_in(one));
+  std::ifstream file(command.host_file);
+  for (std::string line; std::getline(file, line);)
+    if (std::string name = name_in(line); !name.empty()) names.push_back(std::move(name));
+  return names;
+}
+
+/// The keys that say where. `here` is the caller's folder.
+Status choose_place(const Wishes& wishes, const std::string& here, Command& made) {
+  utsname machine{};
+  uname(&machine);
   if (const std::string arch = wishes["arch"]; !arch.empty() && arch != machine.machine)
     return base::fail(MPI_ERR_SPAWN, "(info): arch = \"{}\": this machine is {}", arch, machine.machine);
-  for (const char* const key : {"hostfile", "file"})
-    if (const std::string name = wishes[key]; !name.empty())
-      return base::fail(
-          MPI_ERR_UNSUPPORTED_OPERATION,
-          "(info): {} = \"{}\": Clump {} starts ranks on the host of their parents only, and reads no "
-          "such files: leave the key out",
-          key, name, CLUMP_VERSION);
+  if (const std::string name = wishes["file"]; !name.empty())
+    return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
+                      "(info): file = \"{}\": Clump {} reads no such files: leave the key out", name,
+                      CLUMP_VERSION);
+  made.hosts = wishes["host"];
+  if (const std::string name = wishes["hostfile"]; !name.empty()) {
+    made.host_file = absolute(name, here);
+    if (::access(made.host_file.c_str(), R_OK) != 0)
+      return base::fail(MPI_ERR_SPAWN, "(info): hostfile = \"{}\": {}: {}", name, made.host_file,
+                        std::strerror(errno));
+  }
+  made.is_elsewhere = !first_host_elsewhere(made).empty();
   return {};
 }
 
@@ -182,6 +209,12 @@ Status choose_errhandler(const std::string& name, Command& made) {
 
 }  // namespace
 
+std::string first_host_elsewhere(const Command& command) {
+  const std::vector<std::string> names = names_in(command);
+  const auto found = std::ranges::find_if_not(names, is_this_host);
+  return found != names.end() ? *found : std::string();
+}
+
 base::Status prepare_command(const core::Rank& self, const Asked& asked, int& room, Command& made) {
   if (asked.command == nullptr)
     return base::fail(MPI_ERR_ARG, "{}: it is the name of a program", words_for(asked, "command", "NULL"));
@@ -192,11 +225,11 @@ base::Status prepare_command(const core::Rank& self, const Asked& asked, int& ro
   if (asked.info != MPI_INFO_NULL && info == nullptr)
     return base::fail(MPI_ERR_INFO, "(info): it is no info object");
   const Wishes wishes(info);
-  CLUMP_TRY(check_place(wishes));
-  CLUMP_TRY(choose_count(asked, wishes, room, made));
-
   std::error_code error;
   const std::string here = std::filesystem::current_path(error).string();
+  CLUMP_TRY(choose_place(wishes, here, made));
+  CLUMP_TRY(choose_count(asked, wishes, room, made));
+
   made.working_directory = absolute(wishes["wdir"], here);
   if (!std::filesystem::is_directory(made.working_directory, error))
     return base::fail(MPI_ERR_SPAWN, "(info): wdir = \"{}\" is no folder", wishes["wdir"]);

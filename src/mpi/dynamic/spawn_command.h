@@ -21,4 +21,7 @@ struct Asked {
 /// or the info key, that asks for what is not there.
 base::Status prepare_command(const core::Rank& self, const Asked& asked, int& room, Command& made);
 
+/// The first host other than this one that a command names; empty: it names none.
+std::string first_host_elsewhere(const Command& command);
+
 }  // namespace clump::mpi

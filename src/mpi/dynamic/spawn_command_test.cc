@@ -184,18 +184,39 @@ TEST_F(SpawnCommand, TakesOnlyListsOfNumbersForSoft) {
   }
 }
 
-TEST_F(SpawnCommand, RunsOnThisHostOnly) {
+TEST_F(SpawnCommand, RunsWhereTheKeysSay) {
   utsname machine{};
   ::uname(&machine);
   const std::string own = machine.nodename;
   EXPECT_EQ(prepare("run", 1, {{"host", "localhost"}}), base::kNoFailure);
-  EXPECT_EQ(prepare("run", 1, {{"host", own + ",127.0.0.1"}, {"arch", machine.machine}}), base::kNoFailure);
-  EXPECT_EQ(prepare("run", 1, {{"host", own + ",elsewhere"}}),
-            (base::Failure{MPI_ERR_SPAWN, "(info): host = \"elsewhere\": the job is on " + own + " only"}));
+  EXPECT_FALSE(made_.is_elsewhere);
+  EXPECT_EQ(prepare("run", 1, {{"host", own + ":2,127.0.0.1"}, {"arch", machine.machine}}), base::kNoFailure);
+  EXPECT_FALSE(made_.is_elsewhere);
+  EXPECT_EQ(prepare("run", 1, {{"host", own + ",elsewhere:3,more"}}), base::kNoFailure);
+  EXPECT_TRUE(made_.is_elsewhere);
+  EXPECT_EQ(made_.hosts, own + ",elsewhere:3,more");
+  EXPECT_EQ(first_host_elsewhere(made_), "elsewhere");
+  EXPECT_EQ(prepare("run", 1, {{"host", "fd00::7"}}), base::kNoFailure);
+  EXPECT_EQ(first_host_elsewhere(made_), "fd00::7");
+}
+
+TEST_F(SpawnCommand, RunsOnTheHostsOfAFile) {
+  const std::string path = folder_ + "/hosts";
+  std::ofstream(path) << "# all\n\nlocalhost slots=2\n  elsewhere:4 # more\n";
+  EXPECT_EQ(prepare("run", 1, {{"hostfile", path}}), base::kNoFailure);
+  EXPECT_EQ(made_.host_file, path);
+  EXPECT_EQ(first_host_elsewhere(made_), "elsewhere");
+  EXPECT_EQ(prepare("run", 1, {{"hostfile", folder_ + "/none"}}),
+            (base::Failure{MPI_ERR_SPAWN, "(info): hostfile = \"" + folder_ + "/none\": " + folder_ +
+                                              "/none: No such file or directory"}));
+}
+
+TEST_F(SpawnCommand, DoesNotTakeWhatIsNotThere) {
+  utsname machine{};
+  ::uname(&machine);
   EXPECT_EQ(prepare("run", 1, {{"arch", "pdp11"}}),
             (base::Failure{MPI_ERR_SPAWN,
                            std::string("(info): arch = \"pdp11\": this machine is ") + machine.machine}));
-  EXPECT_EQ(prepare("run", 1, {{"hostfile", "all"}}).error_class, MPI_ERR_UNSUPPORTED_OPERATION);
   EXPECT_EQ(prepare("run", 1, {{"file", "all"}}).error_class, MPI_ERR_UNSUPPORTED_OPERATION);
 }
 

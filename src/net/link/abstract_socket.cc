@@ -22,13 +22,6 @@ socklen_t fill(sockaddr_un& address, const std::string& name) {
   return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
 }
 
-int close_and_fail(int socket) {
-  const int error = errno;
-  ::close(socket);
-  errno = error;
-  return -1;
-}
-
 /// A stream socket that is connected to this name, whoever has it; -1 with errno.
 int connect_to_any(const std::string& name) {
   const int made = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -49,6 +42,13 @@ bool find_user(int socket, uid_t& user) {
 }
 
 }  // namespace
+
+int close_and_fail(int socket) {
+  const int error = errno;
+  if (socket >= 0) ::close(socket);
+  errno = error;
+  return -1;
+}
 
 std::string link_address(const JobName& job, int process) {
   return fmt::format("clump-link-{}-{:016x}", ::geteuid(),

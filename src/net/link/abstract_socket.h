@@ -24,6 +24,8 @@ int connected_socket(const std::string& name);
 /// another user (EACCES), in words: "another user (uid 1000)". Empty: a process of this user, which listens
 /// there.
 std::string holder_of(const std::string& name);
+/// Closes a socket, if it is one, and keeps errno. -1.
+int close_and_fail(int socket);
 /// Whether the other side of a connection runs as the same user as this process.
 bool is_of_own_user(int socket);
 

@@ -16,6 +16,7 @@
 #include "base/why_refused.h"
 #include "fiber/awake_threads.h"
 #include "net/link/abstract_socket.h"
+#include "net/link/host_socket.h"
 
 namespace clump::net {
 
@@ -81,7 +82,28 @@ PeerName LinkChannel::name_of(int rank) const {
     const Place& place = place_at(rank);
     if (place.has_number()) return place.name;
   }
-  return {setup_.job, rank, setup_.process_of(rank)};
+  const int process = setup_.process_of(rank);
+  PeerName name{setup_.job, rank, process, where()};
+  if (process == setup_.process || !name.where.is_reachable()) return name;
+  const std::lock_guard lock(mutex_);
+  const auto known = locations_.find(process);
+  name.where = known != locations_.end() ? known->second : Location{};
+  return name;
+}
+
+Location LinkChannel::where() const {
+  const Location* const listens_at = listens_at_.load(std::memory_order_acquire);
+  return listens_at != nullptr ? *listens_at : Location{.host = own_host()};
+}
+
+void LinkChannel::note_location(int process, const Location& where) {
+  const std::lock_guard lock(mutex_);
+  locations_[process] = where;
+}
+
+bool LinkChannel::knows_location(int process) const {
+  const std::lock_guard lock(mutex_);
+  return process == setup_.process || locations_.contains(process);
 }
 
 bool LinkChannel::is_place(int rank) const {
@@ -90,13 +112,14 @@ bool LinkChannel::is_place(int rank) const {
   return place_at(rank).peer != nullptr;
 }
 
-LinkChannel::PeerRef LinkChannel::peer_of(const JobName& job, int process) {
+LinkChannel::PeerRef LinkChannel::peer_of(const JobName& job, int process, const Location& where) {
   PeerRef& known = peers_[{job, process}];
   if (known != nullptr) {
     const std::lock_guard lock(known->mutex);
+    if (!known->where.is_reachable()) known->where = where;
     if (known->state != Peer::State::kOver) return known;
   }
-  return known = std::make_shared<Peer>(job, process);
+  return known = std::make_shared<Peer>(job, process, where);
 }
 
 /// The caller has the lock. -1: there is no room.
@@ -110,7 +133,7 @@ int LinkChannel::place_of(const PeerName& name) {
   if (number < 0) return -1;
   setup_.take_place(number);
   Place& place = place_at(number);
-  place.peer = peer_of(name.job, name.process);
+  place.peer = peer_of(name.job, name.process, name.where);
   place.name = name;
   numbers_[name] = number;
   any_.store(true, std::memory_order_relaxed);
@@ -120,12 +143,13 @@ int LinkChannel::place_of(const PeerName& name) {
 /// A process that has left sends nothing that needs a place, but for answers to a rank that has given it up.
 int LinkChannel::place_of_sender(const PeerRef& peer, int rank) {
   const std::lock_guard lock(mutex_);
-  const PeerName name{peer->job, rank, peer->process};
+  PeerName name{peer->job, rank, peer->process, {}};
   const auto known = numbers_.find(name);
   if (known != numbers_.end() && place_at(known->second).peer != nullptr) return known->second;
   {
     const std::lock_guard of_peer(peer->mutex);
     if (!peer->is_here) return -1;
+    name.where = peer->where;
   }
   return place_of(name);
 }

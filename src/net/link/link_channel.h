@@ -1,5 +1,5 @@
-// The `link` channel: to ranks of other jobs on this machine, over stream sockets in Linux's abstract
-// namespace.
+// The `link` channel: to ranks of other jobs. On one host over stream sockets in Linux's abstract namespace,
+// between hosts over TCP, where both sides prove first that they know the job (proof.h).
 //
 //   rank --try_send(), send()--> Peer (a process of another job): its socket, or its backlog
 //   link thread: accepts, reads and delivers to sinks, writes backlogs; it starts with the first use
@@ -38,6 +38,9 @@ class LinkChannel final : public Channel {
     int process = 0;
     std::uint32_t checks = 0;         ///< what --check asks for
     int first_place = 0, places = 0;  ///< numbers for ranks of other jobs, given from the last one down
+    /// The numeric address of this host at which processes of other hosts connect; empty: none do, unless
+    /// listen_to_hosts() names one.
+    std::string interface;
     /// In this context, and the collective one beside it, a message's source is the sender's number in its
     /// job: here the place takes its place.
     std::uint32_t job_context = 0;
@@ -55,6 +58,15 @@ class LinkChannel final : public Channel {
 
   /// Lets processes that know this job's name connect. Once is enough; any thread.
   base::Status listen();
+  /// Lets those of other hosts connect, at this numeric address of this host. The first call counts; any
+  /// thread. MPI_ERR_OTHER: it cannot listen there.
+  base::Status listen_to_hosts(const std::string& address);
+  /// Where this process is.
+  link::Location where() const;
+  /// Another process of this job is there: name_of() says so from now on.
+  void note_location(int process, const link::Location& where);
+  /// Whether name_of() knows where this process of this job is.
+  bool knows_location(int process) const;
   /// Connects to the process of a rank, and waits until it has let this one in. MPI_ERR_PORT: it has not, or
   /// not until `limit`.
   base::Status connect(const link::PeerName& name, std::chrono::steady_clock::time_point limit =
@@ -115,13 +127,18 @@ class LinkChannel final : public Channel {
     return places_[static_cast<std::size_t>(number - setup_.first_place)];
   }
   base::Status start();
+  base::Status listen_here();
   static void* begin_thread(void* self);
   void run();
-  void accept_all();
+  struct Listener {
+    int socket = -1;
+    bool accepts_later = false;  // there was no descriptor; of the thread
+  };
+  void accept_all(Listener& listener);
   void retry_all();
   void handle(link::Connection& connection, std::uint32_t events);
 
-  PeerRef peer_of(const link::JobName& job, int process);
+  PeerRef peer_of(const link::JobName& job, int process, const link::Location& where);
   int place_of(const link::PeerName& name);
   int place_of_sender(const PeerRef& peer, int rank);
   bool add_hold(Place& place);
@@ -133,6 +150,14 @@ class LinkChannel final : public Channel {
   void post(link::Peer& peer, link::PendingFrame what);
   bool post_locked(link::Peer& peer, link::PendingFrame what);
   bool begin_connecting(link::Peer& peer, std::string& why);
+  bool begin_connecting_to_host(link::Peer& peer, std::string& why);
+  void retry_later(link::Peer& peer, std::chrono::seconds patience);
+  void begin_talking(link::Peer& peer, link::Connection& connection);
+  bool is_elsewhere(const link::Peer& peer) const;
+  void admit(link::Connection& connection);
+  void prove(link::Connection& connection);
+  void look_after_strangers();
+  void close_stranger(link::Connection& connection, std::string why);
   void flush(link::Peer& peer);
   void close(link::Connection& connection);
   void end_peer(const PeerRef& peer, std::string why);
@@ -163,16 +188,21 @@ class LinkChannel final : public Channel {
   std::vector<Place> places_;
   std::map<link::PeerName, int> numbers_;
   std::map<std::pair<link::JobName, int>, PeerRef> peers_;
+  std::map<int, link::Location> locations_;  // of other processes of this job
   std::uint32_t context_ = 0;
   int context_number_ = -1, context_socket_ = -1;
 
   std::mutex retry_mutex_;  // guards the next; after a Peer's
   std::vector<PeerRef> retrying_;
+  std::vector<link::Connection*> strangers_;  // in the order in which they came
 
-  int events_ = -1, wake_ = -1, listener_ = -1;
+  /// Null: no process of another host can connect. Never freed: pairs release of listen_to_hosts() with
+  /// acquire.
+  std::atomic<const link::Location*> listens_at_{nullptr};
+  int events_ = -1, wake_ = -1;
+  Listener here_, for_hosts_;
   // Of the thread.
   std::vector<std::byte> read_buffer_;
-  bool accepts_later_ = false;
   std::vector<link::Watched*> later_;  // those for which there was no descriptor
 };
 

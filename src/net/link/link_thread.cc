@@ -17,6 +17,7 @@
 #include "fiber/fiber.h"
 #include "fiber/worker.h"
 #include "net/link/abstract_socket.h"
+#include "net/link/host_socket.h"
 #include "net/link/link_channel.h"
 
 namespace clump::net {
@@ -32,6 +33,8 @@ constexpr std::chrono::seconds kPatience{60};
 constexpr int kRetryMilliseconds = 2;
 /// After so long it tries again to accept a connection for which the process had no descriptor.
 constexpr int kAcceptAgainMilliseconds = 20;
+/// So often it looks for connections between hosts that take too long.
+constexpr int kLookMilliseconds = 500;
 /// So much is read by one system call.
 constexpr std::size_t kReadBuffer = 128 * 1024;
 
@@ -54,19 +57,42 @@ base::Status LinkChannel::start() {
 }
 
 base::Status LinkChannel::listen() {
+  CLUMP_TRY(listen_here());
+  return setup_.interface.empty() ? base::Status() : listen_to_hosts(setup_.interface);
+}
+
+base::Status LinkChannel::listen_here() {
   const std::lock_guard lock(mutex_);
   if (listens_) return {};
   CLUMP_TRY(start());
-  listener_ = bound_socket(address_, SOCK_STREAM);
-  epoll_event coming{.events = EPOLLIN, .data = {.ptr = &listener_}};
-  if (listener_ < 0 || ::listen(listener_, SOMAXCONN) != 0 ||
-      ::epoll_ctl(events_, EPOLL_CTL_ADD, listener_, &coming) != 0) {
+  here_.socket = bound_socket(address_, SOCK_STREAM);
+  epoll_event coming{.events = EPOLLIN, .data = {.ptr = &here_}};
+  if (here_.socket < 0 || ::listen(here_.socket, SOMAXCONN) != 0 ||
+      ::epoll_ctl(events_, EPOLL_CTL_ADD, here_.socket, &coming) != 0) {
     const std::string holder = errno == EADDRINUSE ? holder_of(address_) : std::string();
     return base::fail(MPI_ERR_OTHER, "other jobs cannot connect: {}",
                       holder.empty() ? base::why_refused("bind, listen", errno)
                                      : holder + " has taken the name of this process's socket");
   }
   listens_ = true;
+  return {};
+}
+
+base::Status LinkChannel::listen_to_hosts(const std::string& address) {
+  const std::lock_guard lock(mutex_);
+  if (for_hosts_.socket >= 0) return {};
+  CLUMP_TRY(start());
+  auto at = std::make_unique<Location>();
+  for_hosts_.socket = host_listener(address, *at);
+  epoll_event coming{.events = EPOLLIN, .data = {.ptr = &for_hosts_}};
+  if (for_hosts_.socket < 0 || ::epoll_ctl(events_, EPOLL_CTL_ADD, for_hosts_.socket, &coming) != 0) {
+    const int error = errno;
+    for_hosts_.socket = close_and_fail(for_hosts_.socket);
+    return base::fail(MPI_ERR_OTHER,
+                      "jobs on other hosts cannot connect at the address \"{}\" of this host: {}", address,
+                      base::why_refused("bind, listen", error));
+  }
+  listens_at_.store(at.release(), std::memory_order_release);
   return {};
 }
 
@@ -80,50 +106,67 @@ void LinkChannel::run() {
   read_buffer_.resize(kReadBuffer);
   for (;;) {
     epoll_event events[16];
-    bool retries = false;
+    bool retries = false, has_strangers = false;
     {
       const std::lock_guard lock(retry_mutex_);
       retries = !retrying_.empty();
+      has_strangers = !strangers_.empty();
     }
-    const bool accepts_later = accepts_later_ || !later_.empty();
-    const int limit = retries ? kRetryMilliseconds : accepts_later ? kAcceptAgainMilliseconds : -1;
+    const bool accepts_later = here_.accepts_later || for_hosts_.accepts_later || !later_.empty();
+    const int limit = retries         ? kRetryMilliseconds
+                      : accepts_later ? kAcceptAgainMilliseconds
+                      : has_strangers ? kLookMilliseconds
+                                      : -1;
     const int count = ::epoll_wait(events_, events, 16, limit);
     for (int i = 0; i < count; ++i) {
       if (events[i].data.ptr == &wake_) {
         std::uint64_t number = 0;
         (void)!::read(wake_, &number, sizeof number);
-      } else if (events[i].data.ptr == &listener_) {
-        accept_all();
+      } else if (events[i].data.ptr == &here_ || events[i].data.ptr == &for_hosts_) {
+        accept_all(*static_cast<Listener*>(events[i].data.ptr));
       } else if (auto& watched = *static_cast<Watched*>(events[i].data.ptr);
                  !watched.is_ready(events[i].events)) {
         later_.push_back(&watched);
       }
     }
     if (retries) retry_all();
-    if (accepts_later_) accept_all();
+    for (Listener* const one : {&here_, &for_hosts_})
+      if (one->accepts_later) accept_all(*one);
+    if (has_strangers) look_after_strangers();
     std::erase_if(later_, [](Watched* one) { return one->is_ready(0); });
   }
 }
 
 /// Does not look out for connections while the process has no descriptor for one: the listener would stay
 /// ready.
-void LinkChannel::accept_all() {
+void LinkChannel::accept_all(Listener& listener) {
   for (;;) {
-    const int socket = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    const int socket = ::accept4(listener.socket, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (socket < 0 && (errno == EINTR || errno == ECONNABORTED)) continue;
-    if (const bool later = socket < 0 && errno != EAGAIN; later != accepts_later_) {
-      accepts_later_ = later;
-      epoll_event coming{.events = later ? 0u : EPOLLIN, .data = {.ptr = &listener_}};
-      ::epoll_ctl(events_, EPOLL_CTL_MOD, listener_, &coming);
+    if (const bool later = socket < 0 && errno != EAGAIN; later != listener.accepts_later) {
+      listener.accepts_later = later;
+      epoll_event coming{.events = later ? 0u : EPOLLIN, .data = {.ptr = &listener}};
+      ::epoll_ctl(events_, EPOLL_CTL_MOD, listener.socket, &coming);
     }
     if (socket < 0) return;
-    if (!is_of_own_user(socket)) {
+    if (&listener == &here_ && !is_of_own_user(socket)) {
       ::close(socket);
       continue;
     }
-    auto* const connection = new Connection(*this, socket, nullptr);
+    std::unique_ptr<Stranger> stranger;
+    if (&listener == &for_hosts_) {
+      prepare_for_hosts(socket);
+      stranger = std::make_unique<Stranger>(Side::kListens, setup_.job, setup_.process);
+    }
+    auto* const connection = new Connection(*this, socket, nullptr, std::move(stranger));
+    if (connection->stranger != nullptr) admit(*connection);
     epoll_event coming{.events = EPOLLIN, .data = {.ptr = static_cast<Watched*>(connection)}};
-    if (::epoll_ctl(events_, EPOLL_CTL_ADD, socket, &coming) != 0) delete connection;
+    if (::epoll_ctl(events_, EPOLL_CTL_ADD, socket, &coming) != 0) {
+      if (connection->stranger != nullptr)
+        close_stranger(*connection, {});
+      else
+        delete connection;
+    }
   }
 }
 
@@ -144,6 +187,7 @@ static std::string why_no_connection(const std::string& address, int error) {
 /// The caller has the peer's lock. The peer is kOpen afterwards, or kConnecting, and the thread tries again.
 /// False: `why` says why not.
 bool LinkChannel::begin_connecting(Peer& peer, std::string& why) {
+  if (is_elsewhere(peer)) return begin_connecting_to_host(peer, why);
   const std::string address = link_address(peer.job, peer.process);
   const int socket = connected_socket(address);
   if (socket < 0) {
@@ -152,28 +196,42 @@ bool LinkChannel::begin_connecting(Peer& peer, std::string& why) {
       why = why_no_connection(address, errno);
       return false;
     }
-    if (peer.state == Peer::State::kConnecting) return true;
-    peer.state = Peer::State::kConnecting;
-    peer.give_up = Clock::now() + kPatience;
-    const std::lock_guard lock(retry_mutex_);
-    retrying_.push_back(peer.shared_from_this());
-    const std::uint64_t one = 1;
-    (void)!::write(wake_, &one, sizeof one);
+    retry_later(peer, kPatience);
     return true;
   }
-  Hello hello{.token = peer.job.token, .job = setup_.job, .process = setup_.process, .checks = setup_.checks};
+  auto* const connection = new Connection(*this, socket, peer.shared_from_this());
+  begin_talking(peer, *connection);
+  epoll_event coming{.events = EPOLLIN | EPOLLOUT, .data = {.ptr = static_cast<Watched*>(connection)}};
+  ::epoll_ctl(events_, EPOLL_CTL_ADD, socket, &coming);
+  return true;
+}
+
+/// The caller has the peer's lock. The thread tries to connect, unless it does already.
+void LinkChannel::retry_later(Peer& peer, std::chrono::seconds patience) {
+  if (peer.state == Peer::State::kConnecting) return;
+  peer.state = Peer::State::kConnecting;
+  peer.give_up = Clock::now() + patience;
+  const std::lock_guard lock(retry_mutex_);
+  retrying_.push_back(peer.shared_from_this());
+  const std::uint64_t one = 1;
+  (void)!::write(wake_, &one, sizeof one);
+}
+
+/// The caller has the peer's lock. What waits for the peer goes over this connection, behind a greeting.
+void LinkChannel::begin_talking(Peer& peer, Connection& connection) {
+  Hello hello{.token = peer.job.token,
+              .job = setup_.job,
+              .process = setup_.process,
+              .checks = setup_.checks,
+              .where = where()};
   std::strncpy(hello.version, CLUMP_VERSION, sizeof hello.version - 1);
   const datatype::Layout body{&hello, sizeof hello, datatype::predefined(MPI_BYTE)};
   peer.backlog.push_front(
       PendingFrame::copied({.kind = Kind::kHello, .bytes = sizeof hello}, body, sizeof hello));
   peer.held += peer.backlog.front().held();
   note_backlog(peer);
-  auto* const connection = new Connection(*this, socket, peer.shared_from_this());
-  peer.connections.push_back(connection);
+  peer.connections.push_back(&connection);
   peer.state = Peer::State::kOpen;
-  epoll_event coming{.events = EPOLLIN | EPOLLOUT, .data = {.ptr = static_cast<Watched*>(connection)}};
-  ::epoll_ctl(events_, EPOLL_CTL_ADD, socket, &coming);
-  return true;
 }
 
 base::Status LinkChannel::connect(const PeerName& name, std::chrono::steady_clock::time_point limit) {
@@ -183,7 +241,7 @@ base::Status LinkChannel::connect(const PeerName& name, std::chrono::steady_cloc
     {
       const std::lock_guard lock(mutex_);
       CLUMP_TRY(start());
-      peer = peer_of(name.job, name.process);
+      peer = peer_of(name.job, name.process, name.where);
     }
     const std::lock_guard lock(peer->mutex);
     if (peer->state == Peer::State::kOver) continue;  // since then: no thread answers what asks it
@@ -227,7 +285,9 @@ void LinkChannel::retry_all() {
       const std::lock_guard lock(peer->mutex);
       if (peer->state != Peer::State::kConnecting) continue;  // it has come by itself
       is_over = !begin_connecting(*peer, why);
-      if (is_over && !peer->backlog.empty()) {  // only connect() is refused: messages wait until it listens
+      if (peer->proving != nullptr) continue;
+      // On this host only connect() is refused: messages wait until it listens.
+      if (is_over && !peer->backlog.empty() && !is_elsewhere(*peer)) {
         is_over = peer->fails_at_once = false;
         refused.swap(peer->asking);
       }
@@ -278,6 +338,7 @@ bool link::Connection::is_ready(std::uint32_t events) {
 }
 
 void LinkChannel::handle(Connection& connection, std::uint32_t events) {
+  if (connection.stranger != nullptr) return prove(connection);
   if ((events & EPOLLOUT) != 0 && connection.peer != nullptr) flush(*connection.peer);
   if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0 && !connection.read(read_buffer_)) close(connection);
 }

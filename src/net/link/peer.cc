@@ -58,9 +58,9 @@ std::string_view why_wrong(const Frame& frame) {
 
 /// The process at the other end of a socket, for messages.
 std::string describe_process(int socket) {
-  ucred other{};
+  ucred other{};  // of another host's the system knows none
   socklen_t length = sizeof other;
-  const bool is_known = ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &other, &length) == 0;
+  const bool is_known = ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &other, &length) == 0 && other.pid > 0;
   return is_known ? fmt::format("process {}", other.pid) : "a process";
 }
 
@@ -188,7 +188,7 @@ bool LinkChannel::greet(Connection& connection, std::span<const std::byte> bytes
   PeerRef peer;
   {
     const std::lock_guard lock(mutex_);
-    peer = peer_of(hello.job, hello.process);
+    peer = peer_of(hello.job, hello.process, hello.where);
   }
   connection.peer = peer;
   std::vector<Peer::Asking*> asking;

@@ -14,6 +14,7 @@
 #include "fiber/completion.h"
 #include "net/incoming_rendezvous.h"
 #include "net/link/connection.h"
+#include "net/link/proof.h"
 #include "net/link/public_name.h"
 
 namespace clump::net {
@@ -29,8 +30,13 @@ class Peer;
 /// writing, which the Peer's mutex guards.
 class Connection final : public Watched, Incoming::Taker {
  public:
-  Connection(LinkChannel& channel, int socket, std::shared_ptr<Peer> peer)
-      : channel_(channel), socket_(socket), peer(std::move(peer)), has_come(this->peer == nullptr) {}
+  Connection(LinkChannel& channel, int socket, std::shared_ptr<Peer> peer,
+             std::unique_ptr<Stranger> stranger = {})
+      : channel_(channel),
+        socket_(socket),
+        stranger(std::move(stranger)),
+        peer(std::move(peer)),
+        has_come(this->peer == nullptr) {}
   ~Connection();
 
   int socket() const { return socket_; }
@@ -56,6 +62,7 @@ class Connection final : public Watched, Incoming::Taker {
   std::string wrong_;
 
  public:
+  std::unique_ptr<Stranger> stranger;  ///< between hosts, until the other side has proved itself
   std::shared_ptr<Peer> peer;  ///< null: it has not sent its name
   const bool has_come;         ///< the other process has connected
 };
@@ -70,7 +77,7 @@ struct Announced {
 
 class Peer : public std::enable_shared_from_this<Peer> {
  public:
-  Peer(const JobName& job, int process) : job(job), process(process) {}
+  Peer(const JobName& job, int process, const Location& where) : job(job), process(process), where(where) {}
 
   /// A thread in LinkChannel::connect().
   struct Asking {
@@ -82,9 +89,11 @@ class Peer : public std::enable_shared_from_this<Peer> {
   const int process;
 
   std::mutex mutex;  // guards what follows
+  Location where;
   enum class State : std::uint8_t { kNew, kConnecting, kOpen, kOver } state = State::kNew;
   /// Two if both processes connected at the same time. All is written to the first one. Not empty if kOpen.
   std::vector<Connection*> connections;
+  Connection* proving = nullptr;  ///< kConnecting, to another host: not one of them yet
   std::deque<PendingFrame> backlog;
   bool has_backlog = false;    ///< it is counted as one
   std::size_t held = 0;        ///< memory of the backlog

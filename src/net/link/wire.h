@@ -2,7 +2,8 @@
 // them.
 //
 //   connecting      kHello; the listener answers kWelcome, or kRefused with the reason, and closes. What
-//                   follows kHello may be sent before the answer
+//                   follows kHello may be sent before the answer. Between hosts both sides prove before
+//                   that they know the job (proof.h)
 //   eager           kEager and the bytes
 //   rendezvous      kRts; the receiver, once there is a receive: kCts, or kFin if it wants no bytes; the
 //                   sender: kData frames in order, until all that is wanted has been sent
@@ -59,13 +60,14 @@ static_assert(sizeof(Frame) == 48);
 
 /// Behind kHello.
 struct Hello {
-  static constexpr std::uint64_t kMark = 0x316b6e696c706d63;  // "cmplink1"
+  static constexpr std::uint64_t kMark = 0x326b6e696c706d63;  // "cmplink2"
   std::uint64_t mark = kMark;
   std::uint64_t token = 0;  ///< of the job that is asked
   JobName job;              ///< the caller's
   std::int32_t process = 0;
   std::uint32_t checks = 0;  ///< what --check asks for: it changes what messages carry
   char version[32] = {};
+  Location where;  ///< the caller is
 };
 
 }  // namespace clump::net::link

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cluster/cluster.h"
+#include "cluster/places_here.h"
 #include "cluster/proxy.h"
 #include "command/host_names.h"
 #include "command/options.h"
@@ -72,10 +73,18 @@ int mpiexec(const std::vector<std::string>& words) {
   Records records;
   if (const base::Status status = records.prepare(command, plan.job); !status.ok())
     return fail(status, kExitCannotRun);
+  // Jobs that ranks spawn end with them: they wait for these at their own end, unless they are killed.
+  if (!plan.job.parent_port.empty()) ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (!command.hosts.empty()) {
     const base::Status ran = run_on_hosts(command, plan, records, exit_code);
     return ran.ok() ? exit_code : fail(ran, kExitCannotRun);
   }
+  // Then jobs of other hosts can connect.
+  if (command.interface.is_set())
+    if (const base::Status found =
+            find_own_address(plan.job, {}, command.interface.value, plan.job.network.interface);
+        !found.ok())
+      return fail(found, kExitUsage);
   if (command.map) {
     const bool alone = command.parts.front().words.empty();
     if (alone) {
@@ -84,8 +93,6 @@ int mpiexec(const std::vector<std::string>& words) {
     }
     tools::print_error("{}", map_text(plan));
   }
-  // Jobs that ranks spawn end with them: they wait for these at their own end, unless they are killed.
-  if (!plan.job.parent_port.empty()) ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   return run(command, plan, records);
 }
 

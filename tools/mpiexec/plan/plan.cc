@@ -43,6 +43,20 @@ bool inherited(const Environment& rules, const std::string& name) {
   return rules.inherit == Environment::Inherit::kAll;
 }
 
+/// What says how other hosts are reached, but for variables.
+std::vector<std::string> launch_words(const Command& command) {
+  std::vector<std::string> words;
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty()) words.insert(words.end(), {option, value});
+  };
+  add("--launcher", command.launcher.name.value);
+  add("--launcher-exec", command.launcher.program.value);
+  add("--prefix", command.launcher.prefix);
+  add("--iface", command.interface.value);
+  add("--net", command.network);
+  return words;
+}
+
 std::vector<std::string> environment_of(const Part& part, const Command& command) {
   const Environment& rules = part.environment.chosen ? part.environment : command.environment;
   std::vector<std::string> all;
@@ -417,6 +431,7 @@ base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
   plan.job.link_id = base::random_number();
   plan.job.link_token = base::random_number();
   if (const char* const port = std::getenv(pmi::kParentPortVariable)) plan.job.parent_port = port;
+  plan.job.launch_words = launch_words(command);
   CLUMP_TRY(choose_scheduler(command, plan));
   if (command.seed) CLUMP_TRY(prepare_exploration(command, plan));
   if (command.hosts.empty()) {

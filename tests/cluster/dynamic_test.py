@@ -1,0 +1,152 @@
+"""Jobs over hosts that meet, and ranks that are started on other hosts: ports, published names, MPI_Comm_join, MPI_Comm_spawn."""
+
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+import cluster
+from cluster import mpiexec, on, tool
+
+setUpModule = cluster.skip_without_hosts
+PROGRAM = tool.BIN / "cluster_dynamic"
+MODES = ((), ("--ranks", "processes"))
+SOON = 60.0  # seconds, for what is known at once
+
+
+class Dynamic(cluster.Case):
+    def begin(self, *words: object, host: str = "h0", options=()) -> subprocess.Popen:
+        """A job, with mpiexec on this host."""
+        job = subprocess.Popen(on(host, tool.BIN / "mpiexec", *options, PROGRAM, *words), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+        self.addCleanup(self.close, job)
+        return job
+
+    def close(self, job: subprocess.Popen) -> None:
+        job.kill()
+        job.wait()
+        job.stdout.close()
+        job.stderr.close()
+
+    def finish(self, job: subprocess.Popen, limit: float = cluster.LIMIT) -> tool.Result:
+        out, errors = tool.end_of(job, limit=limit)
+        return tool.Result(job.returncode, out, errors, 0)
+
+    def port(self) -> str:
+        return str(self.folder() / "port")
+
+    def meet(self, server: dict, client: dict, expected: str, words=("accept", "connect"), name: str = "", more=()) -> None:
+        name = name or self.port()
+        jobs = [self.begin(words[0], name, *more, **server), self.begin(words[1], name, **client)]
+        results = [self.finish(job) for job in jobs]
+        self.assertEqual([(result.code, result.out) for result in results], [(0, expected + "\n"), (0, "")], results)
+
+    def test_two_jobs_over_the_same_hosts(self):
+        for mode in MODES:
+            with self.subTest(mode):
+                both = {"options": (*mode, "--host", "h0,h1", "-n", 2)}
+                self.meet(both, both, "h0,h1,h0,h1")
+
+    def test_two_jobs_over_different_hosts(self):
+        self.meet({"options": ("--host", "h0,h1", "-n", 2)}, {"options": ("--host", "h2,h3:2", "-n", 3)}, "h0,h1,h2,h3,h3")
+
+    def test_a_job_on_one_host_and_one_on_several(self):
+        several = {"options": ("--host", "h0,h1", "-n", 2)}
+        for host in ("h0", "h2"):
+            with self.subTest(host):
+                self.meet(several, {"options": ("-n", 2), "host": host}, f"h0,h1,{host},{host}")
+        self.meet(several, {"options": ("--per-process", 1, "-n", 2), "host": "h2"}, "h0,h1,h2,h2")
+
+    def test_a_job_over_hosts_calls_one_on_a_host_of_it(self):
+        self.meet({"options": ("-n", 2), "host": "h1"}, {"options": ("--host", "h0,h1", "-n", 2)}, "h1,h1,h0,h1")
+
+    def test_jobs_on_one_host_each(self):
+        self.meet({"options": ("--iface", "eth0", "-n", 2)}, {"options": ("-n", 2), "host": "h1"}, "h0,h0,h1,h1")
+        self.meet({"options": ("-n", 1)}, {"options": ("-n", 1), "host": "h1"}, "h0,h1", more=("ip_address", "10.77.0.1"))
+
+    def test_a_job_that_lets_no_other_host_connect(self):
+        name = self.port()
+        server = self.begin("accept", name, options=("-n", 1))
+        result = self.finish(self.begin("connect", name, options=("-n", 1), host="h1"), SOON)
+        self.assertNotEqual(result.code, 0, result)
+        self.assert_says(result, result.code, "MPI_Comm_connect", "lets only processes of its own host connect", "--iface")
+        server.terminate()
+        self.finish(server, SOON)
+
+    def test_names(self):
+        self.meet({"options": ("--name-server", "--host", "h0,h1", "-n", 2)}, {"options": ("--name-server", "--host", "h0,h2", "-n", 2)},
+                  "h0,h1,h0,h2", ("publish", "lookup"), f"dynamic {os.getpid()}")
+
+    def test_join(self):
+        one = self.begin("join", "h0", 4567, 1, options=("-n", 1))
+        other = self.begin("join", "h0", 4567, 0, options=("-n", 1), host="h1")
+        results = [self.finish(one), self.finish(other)]
+        self.assertEqual([(result.code, result.out) for result in results], [(0, "h0,h1\n"), (0, "")], results)
+
+    def spawn(self, options, *words: object) -> tool.Result:
+        return self.finish(self.begin("spawn", *words, options=options))
+
+    def test_spawn_over_the_hosts_of_the_job(self):
+        for mode in MODES:
+            with self.subTest(mode):
+                result = self.spawn((*mode, "--host", "h0,h1", "-n", 2), 3, "meet")
+                self.assertEqual((result.code, result.out), (0, "h0,h1,h1,h1,h0\n"), result)
+
+    def test_spawn_on_hosts_that_are_named(self):
+        file = self.folder() / "hosts"
+        file.write_text("# two\nh1 slots=1\nh3 slots=1\n")
+        for options, keys, expected in (
+                (("--host", "h0,h1", "-n", 2), ("host", "h2,h1"), "h0,h1,h2,h1"),
+                (("--host", "h0,h1", "-n", 2), ("host", "h1:2"), "h0,h1,h1,h1"),
+                (("-n", 1), ("host", "h1,h2"), "h0,h1,h2"),
+                (("-n", 1), ("host", "h1:2"), "h0,h1,h1"),
+                (("-n", 1), ("hostfile", file), "h0,h1,h3"),
+                (("--ranks", "processes", "-n", 2), ("host", "h2,h0"), "h0,h0,h2,h0")):
+            with self.subTest(options=options, keys=keys):
+                result = self.spawn(options, 2, "meet", *keys)
+                self.assertEqual((result.code, result.out), (0, expected + "\n"), result)
+
+    def test_spawn_on_a_host_that_is_none(self):
+        for options in (("-n", 1), ("--host", "h0,h1", "-n", 2)):
+            with self.subTest(options):
+                result = self.spawn(options, 2, "meet", "host", "no-such-host")
+                self.assertEqual(result.code, 0, result)
+                self.assertIn("error 1: ", result.out, result)
+                self.assertIn("no-such-host", result.out + result.err, result)
+
+    def test_a_spawned_rank_fails(self):
+        for options in (("-n", 1), ("--host", "h0,h1", "-n", 2)):
+            with self.subTest(options):
+                result = self.spawn(options, 2, "die", "host", "h1,h2")
+                self.assertNotEqual(result.code, 0, result)
+                self.assertIn("rank 1 of 2 ended with exit code 7 before it called MPI_Finalize", result.err, result)
+
+    def begin_waiting(self, options, *keys) -> subprocess.Popen:
+        job = self.begin("spawn", 2, "wait", *keys, options=options)
+        self.assertNotEqual(job.stdout.readline(), "")
+        return job
+
+    def test_signals(self):
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            for options in (("-n", 1), ("--host", "h0,h1", "-n", 2)):
+                with self.subTest(number=number, options=options):
+                    job = self.begin_waiting(options, "host", "h1,h2")
+                    job.send_signal(number)
+                    self.finish(job)
+                    self.assertNotEqual(job.returncode, 0)
+                    self.assert_nothing_left()
+
+    def test_a_host_is_lost(self):
+        job = self.begin_waiting(("-n", 1), "host", "h1,h2")
+        self.addCleanup(cluster.set_link, "h2", "up")
+        cluster.set_link("h2", "down")
+        begin = time.monotonic()
+        result = self.finish(job)
+        self.assertNotEqual(result.code, 0, result)
+        self.assertLess(time.monotonic() - begin, SOON, result)
+        cluster.set_link("h2", "up")
+
+
+if __name__ == "__main__":
+    unittest.main()
