@@ -143,7 +143,7 @@ def _string(procedure: Procedure, p: Parameter, in_descriptor: bool) -> str:
     argument = p.name if in_descriptor else f"{p.name}, {p.name}_length"
     if p.direction == "in":
         is_of_info = procedure.c.name.startswith("MPI_Info_") and p.name in ("key", "value")
-        return f"{'InInfoString' if is_of_info else 'InString'}({argument})"
+        return f"{'InStripped' if is_of_info else 'InString'}({argument})"
     return f"OutString({argument}, {STRINGS[procedure.c.name]})"
 
 
