@@ -156,6 +156,19 @@ struct SpawnCodes {
 /// gets it, that of the first call.
 CLUMP_HOST_API void note_codes_of_spawn(const int* array_of_errcodes, int count);
 
+/// What Fortran's library wants to be done for an operation (core::CopiedBuffer). As in
+/// bindings/fortran/section.cc.
+struct CopiedBuffer {
+  void* copy;
+  void (*take)(void* copy);
+  void (*give_back)(void* copy);
+  void (*free)(void* copy);
+};
+/// mpi::keep_copied() (mpi/process.h).
+using KeepCopied = bool(std::intptr_t request, const CopiedBuffer& buffer);
+/// What clump_keep_copied() calls. Once, before any rank calls MPI.
+CLUMP_HOST_API void keep_copied_buffers_by(KeepCopied* keep);
+
 /// Reports `failure` with the calling thread's stack and ends the job with exit code `failure.code`. The
 /// first caller wins; later ones never return either.
 [[noreturn]] CLUMP_HOST_API void fail_job(pmi::Failure failure);

@@ -80,8 +80,8 @@ struct Manner {
 
 /// What a complete operation tells.
 const core::Result& result_of(Request& request, const Manner& manner) {
-  if (request.is_to_be_asked()) [[unlikely]]
-    request.ask(manner.keep);
+  if (request.has_unfinished_result()) [[unlikely]]
+    request.finish_result(manner.keep);
   return request.result;
 }
 
@@ -326,7 +326,7 @@ struct Awaited {
 /// Whether all that is left to do is what is done for most: there was no error, and nobody is to be asked.
 [[gnu::always_inline]] inline bool wait_for_one(Request& operation) {
   operation.wait();
-  return operation.result.error == MPI_SUCCESS && !operation.is_to_be_asked();
+  return operation.result.error == MPI_SUCCESS && !operation.has_unfinished_result();
 }
 
 /// The same for several: which they are can be told.
@@ -518,8 +518,11 @@ Status start_one(Rank& self, const char* call, MPI_Request handle) {
   else if (operation->persistent && operation->state == Request::State::kActive)
     outcome = base::fail(MPI_ERR_REQUEST,
                          "the request is active already: complete it (MPI_Wait) before it is started again");
-  else
+  else {
+    if (operation->copied != nullptr)
+      for (const core::CopiedBuffer& one : operation->copied->all) one.take(one.copy);
     outcome = operation->start();
+  }
   if (operation != nullptr) operation->was_started = true;
   if (outcome.ok()) return {};
   return Status::from_code(
@@ -527,6 +530,16 @@ Status start_one(Rank& self, const char* call, MPI_Request handle) {
 }
 
 }  // namespace
+
+bool keep_copied(MPI_Request handle, const core::CopiedBuffer& buffer) {
+  Rank* const self = core::current_rank();
+  if (self == nullptr || handle == core::kCompletedRequest) return false;
+  Request* const operation = self->request(handle);
+  if (operation == nullptr) return false;
+  if (operation->copied == nullptr) operation->copied = std::make_unique<core::CopiedBuffers>();
+  operation->copied->all.push_back(buffer);
+  return true;
+}
 
 Status start(Rank& self, MPI_Request* request) { return start_one(self, "MPI_Start", *request); }
 

@@ -152,6 +152,10 @@ core::World& the_world() {
                          const core::Rank* const known = rank.mpi.load(std::memory_order_relaxed);
                          return known != nullptr ? known->call.load(std::memory_order_relaxed) : nullptr;
                        }});
+    host::keep_copied_buffers_by([](std::intptr_t request, const host::CopiedBuffer& buffer) {
+      return mpi::keep_copied(reinterpret_cast<MPI_Request>(request),
+                              {buffer.copy, buffer.take, buffer.give_back, buffer.free});
+    });
     return fresh;
   }();
   return *made;
