@@ -99,6 +99,15 @@ MPI_Status* at(MPI_Status* statuses, std::size_t i) {
   return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + i;
 }
 
+/// The same error as a code of the rank.
+int code_of_rank(Rank& self, int error) {
+  const auto status = Status::from_code(error);
+  std::string text = base::message_of(error);
+  return core::ErrorCodes::is_users(error) || text.empty()
+             ? error
+             : self.error_codes.tell(status.error_class(), std::move(text)).code();
+}
+
 /// Whose error handler is told of a failed operation.
 ErrorTarget target_of(const base::Ref<core::Comm>& comm, const base::Ref<core::File>& file) {
   return file ? ErrorTarget(file.get()) : ErrorTarget(comm.get());
@@ -143,7 +152,7 @@ Status finish(Rank& self, const char* call, std::span<MPI_Request> handles, cons
       text = fmt::format("array_of_requests[{}]: {}", i, base::message_of(result.error));
       errors.resize(handles.size(), MPI_SUCCESS);
     }
-    if (!errors.empty()) errors[n] = result.error;
+    if (result.error != MPI_SUCCESS) errors[n] = code_of_rank(self, result.error);
     core::write_status(at(statuses, n++), result, false);
     if (complete && !manner.keep) retire(self, &handles[i], *request);
   }
