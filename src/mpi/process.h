@@ -85,6 +85,9 @@ std::string parent_port();
 /// MPI_ERR_UNSUPPORTED_OPERATION, and `ended` is not called.
 base::Status start_job(const std::vector<Command>& commands, const std::string& parent_port,
                        void (*ended)(void* argument, int status), void* argument);
+/// A job that rank `rank` has started, and was connected to, has ended with this code, which is not 0: this
+/// job's is the same, if it does not fail by itself.
+void note_failed_job(int rank, int code);
 /// Why the program of a command can have no image in this process; empty: it can.
 std::string why_no_image(const Command& command);
 

@@ -94,7 +94,7 @@ core::World* make_world() {
   const pmi::Job& job = host::job();
   auto* const world = new core::World;
   world->launch.size = job.ranks();
-  world->universe = std::max(job.universe, job.ranks());
+  world->launch.universe = std::max(job.universe, job.ranks());
   world->abort_job = abort_job;
   world->find_programs_call = host::find_programs_call;
   world->find_in_code = host::find_in_code;

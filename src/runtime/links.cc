@@ -89,12 +89,13 @@ std::string parent_port() { return host::job().parent_port; }
 
 base::Status start_job(const std::vector<Command>& commands, const std::string& parent_port,
                        void (*ended)(void* argument, int status), void* argument) {
-  std::vector<std::string> words;
-  CLUMP_TRY(mpiexec_words(commands, words));
   const std::string wrong = host::start_mpiexec(
-      std::move(words), mpiexec_environment(commands.front(), parent_port), ended, argument);
+      mpiexec_words(commands, host::job().universe), mpiexec_environment(commands.front(), parent_port),
+      ended, argument);
   return wrong.empty() ? base::Status() : base::fail(MPI_ERR_SPAWN, "{}", wrong);
 }
+
+void note_failed_job(int rank, int code) { host::note_failed_job(rank, code); }
 
 }  // namespace mpi
 }  // namespace clump

@@ -4,14 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "base/status.h"
 #include "mpi/process.h"
 
 namespace clump {
 
-/// What stands behind the name of mpiexec. Fails with MPI_ERR_UNSUPPORTED_OPERATION for an argument that
-/// mpiexec would take for its own.
-base::Status mpiexec_words(const std::vector<mpi::Command>& commands, std::vector<std::string>& words);
+/// What stands behind the name of mpiexec. `universe`: the MPI_UNIVERSE_SIZE of those that start the ranks.
+std::vector<std::string> mpiexec_words(const std::vector<mpi::Command>& commands, int universe);
 
 /// The environment of mpiexec: that of the first program, and the port to which the ranks connect.
 std::vector<std::string> mpiexec_environment(const mpi::Command& first, const std::string& parent_port);

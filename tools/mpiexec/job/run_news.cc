@@ -78,6 +78,8 @@ bool Run::read_packet() {
     diag::name_launch(launch);
   } else if (pmi::OutputNote note; pmi::decode(packet, note)) {
     tell_of_lost_output(diag::rank_of(note.rank, job().ranks()), note.error);
+  } else if (pmi::StartedJobNote started; pmi::decode(packet, started)) {
+    if (code_of_started_job_ == 0) code_of_started_job_ = started.code;
   } else if (!failure_ && !is_stuck_ && pmi::decode(packet, failure)) {
     if (is_as_wanted(failure)) {
       end_as_wanted(failure);

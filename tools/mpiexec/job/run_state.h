@@ -76,7 +76,10 @@ class Run {
   /// As poll() takes them.
   int milliseconds_left() const;
   /// What mpiexec, or this proxy, would end with by now.
-  int code() const { return is_output_lost_ && exit_code_ == 0 ? kExitOutput : exit_code_; }
+  int code() const {
+    if (exit_code_ != 0) return exit_code_;
+    return is_output_lost_ ? kExitOutput : code_of_started_job_;
+  }
   /// A proxy has gdbserver in its place.
   base::Status find_gdb();
   /// Starts it when all processes wait for it. Its end is the job's.
@@ -186,6 +189,7 @@ class Run {
   bool has_told_failure_ = false;  ///< to mpiexec; only a proxy's
   bool has_timed_out_ = false;     ///< --timeout has ended the job
   EndRequests requests_;
+  int code_of_started_job_ = 0;    ///< of the first that failed (MPI_Comm_spawn); 0: none has
   int exit_code_ = 0;
 };
 
