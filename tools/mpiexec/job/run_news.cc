@@ -37,7 +37,7 @@ void Run::settle_successors() {
   const base::Status settled = successors_.settle(life_, records_.are_wanted() ? records_.descriptor() : -1);
   if (!settled.ok()) return successors_.refuse_all(base::message_of(settled.code()));
   probe_ = {};
-  probe_.begin(job(), memory());
+  probe_.begin(job(), memory(), [](int) { return pmi::Standing::State::kMute; });
   if (detector_) detector_.emplace(job(), command_.hang_after_seconds).admit(job().node);
 }
 
@@ -122,6 +122,19 @@ void Run::take_signal(int number, bool from_terminal, std::chrono::milliseconds 
   if (command_.proxy) limit_grace(grace);  // the others are ended, too
 }
 
+pmi::Standing::State Run::state_of_silent(int process) const {
+  using State = pmi::Standing::State;
+  switch (supervisor_.life_of(process - job().this_node().first)) {
+    case Supervisor::Life::kStopped:
+      return State::kStopped;
+    case Supervisor::Life::kEnds:
+      return State::kEnds;
+    case Supervisor::Life::kRuns:
+      break;
+  }
+  return State::kMute;
+}
+
 void Run::look_who_blocks() {
   taken_by_.reset();
   if (exit_code_ != 0) return;
@@ -147,8 +160,12 @@ void Run::look_who_waits() {
   std::string text;
   const HangDetector::Finding found = detector_->poll(text);
   pass_on_news();
-  if (ends_by_ != 0 && (found == HangDetector::Finding::kAsked || Clock::now() >= *ends_at_latest_))
-    return end_from_outside(found == HangDetector::Finding::kAsked ? text : detector_->text(false));
+  if (ends_by_ != 0 && found == HangDetector::Finding::kAsked) return end_from_outside(text);
+  if (ends_by_ != 0 && Clock::now() >= *ends_at_latest_) {
+    probe_.hurry();
+    pass_on_news();
+    return end_from_outside(detector_->text(false));
+  }
   if (found == HangDetector::Finding::kAsked) return say("where the ranks are:\n" + text);
   if (found == HangDetector::Finding::kNothing || failure_ || exit_code_ != 0) return;
   failure_ = stuck(found, command_.hang_after_seconds, text);

@@ -117,6 +117,7 @@ class Run {
   void take_signal(int number, bool from_terminal, std::chrono::milliseconds grace);
   /// A rank that handles the signal may take its time. One that does not even take it would never end.
   void look_who_blocks();
+  pmi::Standing::State state_of_silent(int process) const;
   void pass_on(int signal);
   void read_events();
   const pmi::HostProcess& process_of(const Event& event) const;
