@@ -122,6 +122,32 @@ class Wrapper(tool.Case):
         self.assertEqual(self.fort("-showme:incdirs", tool_name="mpicc").out.split(), [str(MODULES.parents[2])])
 
 
+class ElsewhereLinked(tool.Case):
+    """A program of the standard's ABI whose own folders have no library for Fortran: it gets Clump's, as it gets the C library."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name).resolve()
+
+    def build(self, name, *lines, options=()):
+        source = self.folder / f"{name}.f90"
+        source.write_text("\n".join(lines) + "\n")
+        done = tool.run("-fPIC", "-c", source, "-o", self.folder / f"{name}.o", tool="mpifort", cwd=str(self.folder))
+        self.assertEqual((done.code, done.err), (0, ""))
+        subprocess.run(["gfortran", f"{name}.o", "-o", name, f"-L{tool.BUILD / 'lib'}", "-lmpifort_abi", "-lmpi_abi", *options], cwd=self.folder, check=True)
+        return self.folder / name
+
+    def test_a_program(self):
+        program = self.build("x", "program x", "use mpi_f08", "integer :: rank, sum", "call MPI_Init()", "call MPI_Comm_rank(MPI_COMM_WORLD, rank)",
+                             "call MPI_Allreduce(rank + 1, sum, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)", "print '(i0)', sum",
+                             "call MPI_Finalize()", "end program")  # fmt: skip
+        for way in ([], ["--ranks", "threads"], ["--ranks", "processes"], ["--per-process", "2"]):
+            with self.subTest(way=way):
+                result = tool.run("-n", 2, *way, program)
+                self.assertEqual((result.code, result.out, result.err), (0, "3\n3\n", ""))
+
+
 class OtherCompilers(tool.Case):
     """A copy of the wrapper, of mpif.h and of the modules, and compilers that are scripts."""
 
