@@ -149,7 +149,7 @@ Status finish(Rank& self, const char* call, std::span<MPI_Request> handles, cons
     if (result.error != MPI_SUCCESS && errors.empty()) {
       failed = request->comm;
       failed_file = base::Ref<core::File>(request->file());
-      text = fmt::format("array_of_requests[{}]: {}", i, base::message_of(result.error));
+      text = fmt::format("array_of_requests[{}]: {}", i, self.error_codes.text_of(result.error));
       errors.resize(handles.size(), MPI_SUCCESS);
     }
     if (result.error != MPI_SUCCESS) errors[n] = code_of_rank(self, result.error);
