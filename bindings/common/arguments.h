@@ -15,6 +15,49 @@
 
 namespace clump::facade {
 
+/// Results that an error handler of the program finds converted, too (ResultsOfHandler): it may look at them,
+/// or leave by longjmp(), and then no destructor runs. `T::give()` converts what the call has written so far.
+class ShownResult {
+ public:
+  ShownResult(const ShownResult&) = delete;
+  ShownResult& operator=(const ShownResult&) = delete;
+
+ protected:
+  explicit ShownResult(void (*give)(ShownResult*)) : give_(give), next_(first) { first = this; }
+  ~ShownResult() { first = next_; }
+
+ private:
+  friend class ResultsOfHandler;
+  void (*const give_)(ShownResult*);
+  ShownResult* const next_;
+  /// Those of the call that the thread is in, and of one in whose callback that is made. The model needs no
+  /// function of ld.so: a facade needs the C library only.
+  [[gnu::tls_model("initial-exec")]] static inline constinit thread_local ShownResult* first = nullptr;
+};
+template <typename T>
+class Shown : public T, private ShownResult {
+ public:
+  template <typename... Arguments>
+  explicit Shown(Arguments... arguments)
+      : T(arguments...), ShownResult([](ShownResult* self) { static_cast<Shown*>(self)->give(); }) {}
+};
+
+/// For an error handler of the program. Calls that it makes have results of their own.
+class ResultsOfHandler {
+ public:
+  ResultsOfHandler() : before_(ShownResult::first) {
+    for (ShownResult* one = before_; one != nullptr; one = one->next_) one->give_(one);
+    ShownResult::first = nullptr;
+  }
+  /// The handler has returned.
+  ~ResultsOfHandler() { ShownResult::first = before_; }
+  ResultsOfHandler(const ResultsOfHandler&) = delete;
+  ResultsOfHandler& operator=(const ResultsOfHandler&) = delete;
+
+ private:
+  ShownResult* const before_;
+};
+
 /// A status that the call writes.
 class OutStatus {
  public:
@@ -24,8 +67,11 @@ class OutStatus {
   }
   OutStatus(const OutStatus&) = delete;
   OutStatus& operator=(const OutStatus&) = delete;
-  ~OutStatus() {
-    if (has_place() && value_.MPI_SOURCE != kUntouched) to_program(value_, *to_);
+  ~OutStatus() { give(); }
+  void give() {
+    if (!has_place() || value_.MPI_SOURCE == kUntouched) return;
+    to_program(value_, *to_);
+    value_.MPI_SOURCE = value_.MPI_ERROR = kUntouched;
   }
   operator MPI_Status*() { return has_place() ? &value_ : MPI_STATUS_IGNORE; }  // NOLINT: for arguments
 
@@ -96,9 +142,12 @@ class OutStatuses {
   }
   OutStatuses(const OutStatuses&) = delete;
   OutStatuses& operator=(const OutStatuses&) = delete;
-  ~OutStatuses() {
+  ~OutStatuses() { give(); }
+  void give() {
     for (int i = 0; i < count_; ++i) {
-      if (values_[i].MPI_SOURCE != kUntouched) to_program(values_[i], to_[i]);
+      if (values_[i].MPI_SOURCE == kUntouched) continue;
+      to_program(values_[i], to_[i]);
+      values_[i].MPI_SOURCE = values_[i].MPI_ERROR = kUntouched;
     }
   }
   operator MPI_Status*() { return has_place() ? values_.data() : MPI_STATUSES_IGNORE; }  // NOLINT
@@ -118,8 +167,10 @@ class Out {
       : to_(handle), value_(is_read && handle != nullptr ? standard(*handle) : nullptr), before_(value_) {}
   Out(const Out&) = delete;
   Out& operator=(const Out&) = delete;
-  ~Out() {
+  ~Out() { give(); }
+  void give() {
     if (value_ != before_) *to_ = program<Handle>(value_);
+    before_ = value_;
   }
   operator StandardOf<Handle>*() { return to_ != nullptr ? &value_ : nullptr; }  // NOLINT: for arguments
 
@@ -156,7 +207,8 @@ class OutHandles {
   }
   OutHandles(const OutHandles&) = delete;
   OutHandles& operator=(const OutHandles&) = delete;
-  ~OutHandles() {
+  ~OutHandles() { give(); }
+  void give() {
     for (MPI_Count i = 0; i < count_; ++i) {
       if (values_[i] != nullptr) to_[i] = program<Handle>(values_[i]);
     }

@@ -59,6 +59,7 @@ template <typename Handle, int kNumber>
 void handle_error(StandardOf<Handle>* handle, int* error_code, ...) {
   Handle own = program<Handle>(*handle);
   int code = program_code(*error_code);
+  const ResultsOfHandler results;
   SpawnCodesOfHandler spawn_codes;
   spawn_codes.begin();
   error_pool<Handle>[kNumber](&own, &code);

@@ -260,7 +260,7 @@ CLUMP_BOTH(info_get, (Integer * info, char* key, Integer* valuelen, char* value,
   const long size = *valuelen > 0 ? *valuelen : 0;
   Scratch<char> text(size + 1);
   int is_there = 0;
-  const int code = CLUMP_C(Info_get)(handle<MPI_Info>(*info), InInfoString(key, key_length), *valuelen,
+  const int code = CLUMP_C(Info_get)(handle<MPI_Info>(*info), InStripped(key, key_length), *valuelen,
                                      text.data(), &is_there);
   if (code == MPI_SUCCESS) {
     *flag = is_there != 0 ? 1 : 0;
@@ -276,7 +276,7 @@ CLUMP_BOTH(info_get_string, (Integer * info, char* key, Integer* buflen, char* v
   Scratch<char> text(size + 1);
   int length = *buflen <= 0 ? *buflen : static_cast<int>(size) + 1;
   int is_there = 0;
-  const int code = CLUMP_C(Info_get_string)(handle<MPI_Info>(*info), InInfoString(key, key_length), &length,
+  const int code = CLUMP_C(Info_get_string)(handle<MPI_Info>(*info), InStripped(key, key_length), &length,
                                             text.data(), &is_there);
   if (code == MPI_SUCCESS) {
     *flag = is_there != 0 ? 1 : 0;
@@ -314,18 +314,17 @@ class Arguments {
     if (list == nullptr || has_no_arguments(list)) return;
     const auto step = static_cast<long>(length) * stride;
     long count = 0;
-    while (trimmed(list + count * step, static_cast<long>(length)) > 0) ++count;
+    while (!stripped(list + count * step, static_cast<long>(length)).empty()) ++count;
     const auto bytes = static_cast<std::size_t>(count + 1) * sizeof(char*);
     all_ = static_cast<char**>(std::malloc(bytes + static_cast<std::size_t>(count) * (length + 1)));
     if (all_ == nullptr) std::abort();
     char* text = reinterpret_cast<char*>(all_) + bytes;
     for (long i = 0; i < count; ++i) {
-      const char* const from = list + i * step;
-      const long size = trimmed(from, static_cast<long>(length));
-      std::memcpy(text, from, static_cast<std::size_t>(size));
-      text[size] = '\0';
+      const std::string_view from = stripped(list + i * step, static_cast<long>(length));
+      std::memcpy(text, from.data(), from.size());
+      text[from.size()] = '\0';
       all_[i] = text;
-      text += size + 1;
+      text += from.size() + 1;
     }
     all_[count] = nullptr;
   }
@@ -345,7 +344,7 @@ CLUMP_BOTH(comm_spawn, (char* command, char* argv, Integer* maxprocs, Integer* i
                         Length command_length, Length argv_length)) {
   const bool is_here = is_root(handle<MPI_Comm>(*comm), *root);
   const Arguments arguments(is_here ? argv : nullptr, argv_length, 1);
-  finish(ierror, CLUMP_C(Comm_spawn)(InString(command, command_length), arguments.list(), *maxprocs,
+  finish(ierror, CLUMP_C(Comm_spawn)(InStripped(command, command_length), arguments.list(), *maxprocs,
                                      is_here ? handle<MPI_Info>(*info) : MPI_INFO_NULL, *root,
                                      handle<MPI_Comm>(*comm), OutHandle<MPI_Comm>(intercomm),
                                      c_error_codes(array_of_errcodes)));
@@ -366,9 +365,9 @@ CLUMP_BOTH(comm_spawn_multiple,
   if (commands == nullptr || lists == nullptr || owners == nullptr) std::abort();
   const bool has_lists = programs > 0 && !has_no_arguments(array_of_argv);
   for (long i = 0; i < programs; ++i) {
-    const char* const name = array_of_commands + i * static_cast<long>(commands_length);
-    commands[i] =
-        ::strndup(name, static_cast<std::size_t>(trimmed(name, static_cast<long>(commands_length))));
+    const std::string_view name = stripped(array_of_commands + i * static_cast<long>(commands_length),
+                                           static_cast<long>(commands_length));
+    commands[i] = ::strndup(name.data(), name.size());
     if (!has_lists) continue;
     // ARRAY_OF_ARGV(COUNT, *): the arguments of a command are COUNT strings apart.
     owners[i] = static_cast<Arguments*>(std::malloc(sizeof(Arguments)));

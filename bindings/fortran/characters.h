@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstring>
+#include <string_view>
 
 #include "descriptor.h"
 #include "entry.h"
@@ -14,6 +15,14 @@ namespace clump::fortran {
 inline long trimmed(const char* text, long length) {
   while (length > 0 && text[length - 1] == ' ') --length;
   return length;
+}
+
+/// A string without the blanks at both ends, as those of info objects (MPI-5.0 section 10.2) and of command
+/// lines (11.8.2).
+inline std::string_view stripped(const char* text, long length) {
+  length = trimmed(text, length);
+  while (length > 0 && *text == ' ') ++text, --length;
+  return {text, static_cast<std::size_t>(length)};
 }
 
 /// A string that is read: without the blanks at its end, with a final zero.
@@ -32,15 +41,15 @@ class InString {
   Scratch<char> text_;
 };
 
-/// A key or value of an info object: without the blanks at both ends (MPI-5.0 section 10.2).
-class InInfoString : public InString {
+/// The same without the blanks at both ends.
+class InStripped : public InString {
  public:
-  using InString::InString;
-  operator const char*() {  // NOLINT
-    const char* text = InString::operator const char*();
-    while (*text == ' ') ++text;
-    return text;
-  }
+  InStripped(const char* text, Length length) : InStripped(stripped(text, static_cast<long>(length))) {}
+  explicit InStripped(const Descriptor* text)
+      : InStripped(static_cast<const char*>(text->address), text->element_size) {}
+
+ private:
+  explicit InStripped(std::string_view text) : InString(text.data(), text.size()) {}
 };
 
 inline void pad(char* target, Length length, const char* text) {

@@ -1,8 +1,13 @@
 #include "section.h"
 
+#include <dlfcn.h>
+
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
+#include <utility>
 
 #include "arguments.h"
 
@@ -136,8 +141,7 @@ int new_code(const char* function, const char* argument) {
   char text[MPI_MAX_ERROR_STRING];
   std::snprintf(text, sizeof text,
                 "%s (%s): a section of an array that is not contiguous cannot be described to this call, "
-                "which uses it after "
-                "it returns; pass a contiguous array",
+                "and no request tells when its copy could go; pass a contiguous array",
                 function, argument);
   if (PMPI_Add_error_code(MPI_ERR_BUFFER, &code) == MPI_SUCCESS &&
       PMPI_Add_error_string(code, text) == MPI_SUCCESS)
@@ -166,7 +170,51 @@ int code_of(const char* function, const char* argument) {
   return code;
 }
 
+/// As in src/host/host.h.
+struct CopiedBuffer {
+  void* copy;
+  void (*take)(void* copy);
+  void (*give_back)(void* copy);
+  void (*free)(void* copy);
+};
+using KeepCopied = bool(std::intptr_t request, const CopiedBuffer* buffer);
+
+/// Null: the MPI library keeps no copies. Only Clump's does.
+KeepCopied* keep_copied() {
+  return reinterpret_cast<KeepCopied*>(::dlsym(RTLD_DEFAULT, "clump_keep_copied"));
+}
+
 }  // namespace
+
+/// The elements that the library gets in the place of the section's. If they are written, a second copy tells
+/// what the library has written: it may not be all. Used by one thread at a time.
+struct alignas(16) Copy {
+  Descriptor array;
+  MPI_Count elements;
+  Access access;
+  bool is_in_use;  ///< it has what the program's array had, and nothing has gone back
+
+  [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(elements) * array.element_size; }
+  char* data() { return reinterpret_cast<char*>(this + 1); }
+  void take() {
+    char* to = data();
+    for_first(array, elements, [&](const char* element) {
+      std::memcpy(to, element, array.element_size);
+      to += array.element_size;
+    });
+    if (access == Access::kWrite) std::memcpy(to, data(), bytes());
+    is_in_use = true;
+  }
+  void give_back() {
+    if (!std::exchange(is_in_use, false) || access == Access::kRead) return;
+    const char* from = data();
+    for_first(array, elements, [&](char* element) {
+      if (std::memcmp(from, from + bytes(), array.element_size) != 0)
+        std::memcpy(element, from, array.element_size);
+      from += array.element_size;
+    });
+  }
+};
 
 /// One block: count_ elements of datatype_, whose extent is that of an element of the section or a whole part
 /// of it.
@@ -244,46 +292,41 @@ void Section::describe(const Descriptor& array, Purpose purpose, Where where) {
   const MPI_Count elements =
       purpose.use == Use::kBlocks ? elements_of(array) : covered_by(array, count_, datatype_);
   if (is_said && purpose.use != Use::kBlocks && elements <= 1) return;  // it ends within the first element
-  if (purpose.call == Call::kNotBlocking) {
+  const bool needs_keeping = purpose.call == Call::kRequest || purpose.call == Call::kPersistent;
+  if (purpose.call == Call::kLater || (needs_keeping && keep_copied() == nullptr)) {
     error_ = MPI_ERR_BUFFER;
     return;
   }
-  copy(array, elements, purpose.access);
+  copy(array, elements, purpose);
 }
 
-/// The call gets a contiguous copy of the first elements. It is made for arguments that are written, too: the
-/// call may not write all of it. For these a second copy tells what it has written.
-void Section::copy(const Descriptor& array, MPI_Count elements, Access access) {
+/// The call gets a contiguous copy of the first elements. It is made for arguments that are written, too.
+void Section::copy(const Descriptor& array, MPI_Count elements, Purpose purpose) {
   const std::size_t bytes = static_cast<std::size_t>(elements) * array.element_size;
-  copy_ = static_cast<char*>(std::malloc(access == Access::kWrite ? 2 * bytes : bytes));
-  if (copy_ == nullptr) {
+  void* const memory = std::malloc(sizeof(Copy) + (purpose.access == Access::kWrite ? 2 * bytes : bytes));
+  if (memory == nullptr) {
     error_ = MPI_ERR_NO_MEM;
     return;
   }
-  char* to = copy_;
-  for_first(array, elements, [&](const char* element) {
-    std::memcpy(to, element, array.element_size);
-    to += array.element_size;
-  });
-  address_ = copy_;
-  if (access == Access::kRead) return;
-  std::memcpy(copy_ + bytes, copy_, bytes);
-  target_ = &array;
-  copied_ = elements;
+  copy_ = new (memory) Copy{array, elements, purpose.access, false};
+  if (purpose.call != Call::kPersistent) copy_->take();
+  address_ = copy_->data();
+}
+
+void Section::keep(Integer request) {
+  const CopiedBuffer buffer{copy_, [](void* copy) { static_cast<Copy*>(copy)->take(); },
+                            [](void* copy) { static_cast<Copy*>(copy)->give_back(); },
+                            [](void* copy) {
+                              static_cast<Copy*>(copy)->give_back();
+                              std::free(copy);
+                            }};
+  if (keep_copied()(request_of_library(request), &buffer)) copy_ = nullptr;
 }
 
 void Section::release() {
   if (is_made_) PMPI_Type_free(&datatype_);
-  if (target_ != nullptr) {
-    const std::size_t size = target_->element_size;
-    const char* from = copy_;
-    const char* before = copy_ + static_cast<std::size_t>(copied_) * size;
-    for_first(*target_, copied_, [&](char* element) {
-      if (std::memcmp(from, before, size) != 0) std::memcpy(element, from, size);
-      from += size;
-      before += size;
-    });
-  }
+  if (copy_ == nullptr) return;
+  copy_->give_back();
   std::free(copy_);
 }
 

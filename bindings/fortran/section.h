@@ -1,10 +1,11 @@
 // Buffers of `use mpi_f08`: TYPE(*), DIMENSION(..), which may be sections of arrays that are not contiguous.
 //
 // The message is the elements of the section in their order. A section becomes a datatype that describes it
-// in place, so there is no copy that could end before the operation does. Where this cannot be (a reduction
-// wants a predefined datatype, displacements count in blocks), a call that blocks works on a copy, and one
-// that does not block is refused. Of a copy only those elements go back that the call has changed: the others
-// are not its buffer, and a message or another thread may be writing them.
+// in place. Where this cannot be (a reduction wants a predefined datatype, displacements count in blocks), the
+// call works on a copy, which the MPI library keeps if the operation goes on after the call: its request
+// brings the data back. Where there is no request (MPI_Put), or the library keeps no copies, the call is
+// refused. Of a copy only those elements go back that the call has changed: the others are not its buffer, and
+// a message or another thread may be writing them.
 #pragma once
 
 #include "descriptor.h"
@@ -20,7 +21,13 @@ enum class Use : unsigned char {
   kMemory,    ///< bytes, or elements that have to be of a predefined datatype
   kAddress,   ///< where it begins
 };
-enum class Call : bool { kBlocking, kNotBlocking };
+/// When the library is done with it.
+enum class Call : unsigned char {
+  kBlocking,    ///< when the call returns
+  kRequest,     ///< when the request that it makes is complete
+  kPersistent,  ///< the same, each time that the request was started
+  kLater,       ///< some time: no request tells
+};
 enum class Access : bool { kRead, kWrite };
 struct Purpose {
   Use use;
@@ -50,6 +57,8 @@ struct Where {
   [[nodiscard]] bool is_here() const;
 };
 
+struct Copy;
+
 class Section {
  public:
   Section(const Descriptor* array, Purpose purpose, Message message = {}, Where where = {})
@@ -63,6 +72,10 @@ class Section {
   }
   ~Section() {
     if (is_made_ || copy_ != nullptr) release();
+  }
+  /// After a call with Call::kRequest or kPersistent: whether it has made the request.
+  void keep_until_done(const Integer* request, int code) {
+    if (copy_ != nullptr && code == MPI_SUCCESS) keep(*request);
   }
   Section(const Section&) = delete;
   Section& operator=(const Section&) = delete;
@@ -84,7 +97,8 @@ class Section {
   void describe(const Descriptor& array, Purpose purpose, Where where);
   bool describe_block(const Descriptor& array);
   bool describe_blocks(const Descriptor& array);
-  void copy(const Descriptor& array, MPI_Count elements, Access access);
+  void copy(const Descriptor& array, MPI_Count elements, Purpose purpose);
+  void keep(Integer request);
   void release();
   [[nodiscard]] int code_of_refusal(const char* function, const char* argument) const;
 
@@ -92,10 +106,8 @@ class Section {
   MPI_Count count_;
   MPI_Datatype datatype_;
   int error_ = MPI_SUCCESS;
-  bool is_made_ = false;                ///< datatype_ was made here
-  char* copy_ = nullptr;                ///< of the elements; if they are written, a second one is behind it
-  MPI_Count copied_ = 0;                ///< how many
-  const Descriptor* target_ = nullptr;  ///< where they go back to
+  bool is_made_ = false;  ///< datatype_ was made here
+  Copy* copy_ = nullptr;  ///< of the elements
 };
 
 }  // namespace clump::fortran

@@ -1,4 +1,5 @@
-"""Writes docs/reference/: options, environment variables and functions, from the programs of a build and from the sources.
+"""Writes docs/reference/: options, environment variables and functions, from the programs of a build and from the sources; and docs/known-failures.md
+from the data of tests/real.
 
 usage: reference.py --build FOLDER            writes the pages
        reference.py --build FOLDER --check    fails where a page is not what it would write
@@ -17,6 +18,7 @@ from typing import Dict, Iterator, List, Set, Tuple
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "gen"))
 
+import known_failures  # noqa: E402
 from clump_gen import overlay, standard  # noqa: E402
 
 NOTE = "<!-- Written by docs/site/reference.py: './dev docs --update' writes it again. -->\n"
@@ -41,6 +43,7 @@ VARIABLES = {
     "CLUMP_CC": ("a command", "the compiler that `mpicc` calls (default `cc`); it may have words behind it, as `ccache gcc`"),
     "CLUMP_CXX": ("a command", "the compiler that `mpicxx` calls (default `c++`)"),
     "CLUMP_FC": ("a command", "the compiler that `mpifort` calls (default `gfortran`)"),
+    "CLUMP_FORTRAN_CACHE": ("a folder", "where `mpifort` keeps module files that it has made for other compilers (default `~/.cache/clump/fortran`)"),
 }
 
 # What the launcher tells a rank: for scripts, and for programs that need their number before MPI_Init.
@@ -258,20 +261,21 @@ def main() -> int:
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     build = options.build.resolve()
-    pages = {"options": options_page(build), "variables": variables_page(build), "functions": functions_page()}
+    pages = {"reference/options": options_page(build), "reference/variables": variables_page(build), "reference/functions": functions_page(),
+             "known-failures": known_failures.page(NOTE)}  # fmt: skip
     differ = False
     for name, text in pages.items():
-        file = ROOT / "docs" / "reference" / f"{name}.md"
+        file = ROOT / "docs" / f"{name}.md"
         old = file.read_text() if file.exists() else ""
         if old == text:
             continue
         differ = True
         if options.check:
-            print(f"docs/reference/{name}.md is not up to date; './dev docs --update' writes it again:")
+            print(f"docs/{name}.md is not up to date; './dev docs --update' writes it again:")
             print("\n".join(list(difflib.unified_diff(old.splitlines(), text.splitlines(), "as it is", "as it would be", lineterm="", n=0))[:40]))
         else:
             file.write_text(text)
-            print(f"written: docs/reference/{name}.md")
+            print(f"written: docs/{name}.md")
     return 1 if options.check and differ else 0
 
 

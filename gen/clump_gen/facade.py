@@ -149,20 +149,26 @@ def _read(p: Parameter) -> str:
     return ", true" if p.direction != "out" else ""
 
 
+def _shown(wrapper: str, p: Parameter) -> str:
+    """A handle that the call changes, as that of a request that is complete: an error handler sees it, too."""
+    return f"Shown<{wrapper}>" if p.direction == "inout" else wrapper
+
+
 def _handle(form: Form, p: Parameter) -> str:
     kind = HANDLES[p.base]
     if p.is_scalar:
         return f"standard({p.name})"
     if p.is_array:
-        wrapper, read = ("Handles", "") if p.direction == "in" else ("OutHandles", _read(p))
-        return f"{wrapper}<{kind}>({p.name}, {_length(form, p)}{read})"
-    return f"Out<{kind}>({p.name}{_read(p)})"
+        if p.direction == "in":
+            return f"Handles<{kind}>({p.name}, {_length(form, p)})"
+        return _shown(f"OutHandles<{kind}>", p) + f"({p.name}, {_length(form, p)}{_read(p)})"
+    return _shown(f"Out<{kind}>", p) + f"({p.name}{_read(p)})"
 
 
 def _status(form: Form, p: Parameter) -> str:
     if p.is_array:
-        return f"OutStatuses({p.name}, {_length(form, p)})"
-    return f"{ {'in': 'InStatus', 'out': 'OutStatus', 'inout': 'ChangedStatus'}[p.direction] }({p.name})".replace(" ", "")
+        return f"Shown<OutStatuses>({p.name}, {_length(form, p)})"
+    return f"{ {'in': 'InStatus', 'out': 'Shown<OutStatus>', 'inout': 'ChangedStatus'}[p.direction] }({p.name})".replace(" ", "")
 
 
 def _number(form: Form, p: Parameter) -> str:

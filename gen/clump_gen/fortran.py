@@ -143,7 +143,7 @@ def _string(procedure: Procedure, p: Parameter, in_descriptor: bool) -> str:
     argument = p.name if in_descriptor else f"{p.name}, {p.name}_length"
     if p.direction == "in":
         is_of_info = procedure.c.name.startswith("MPI_Info_") and p.name in ("key", "value")
-        return f"{'InInfoString' if is_of_info else 'InString'}({argument})"
+        return f"{'InStripped' if is_of_info else 'InString'}({argument})"
     return f"OutString({argument}, {STRINGS[procedure.c.name]})"
 
 
@@ -202,13 +202,13 @@ def _message(form: Form, buffer: Parameter, use: str) -> str:
 def _sections(procedure: Procedure) -> List[str]:
     """The buffers of a procedure of `use mpi_f08`, which may be sections of arrays: a line for each."""
     lines, form = [], procedure.c
-    blocking = "kBlocking" if fortran_model.is_blocking(form) else "kNotBlocking"
+    end_of_use = fortran_model.end_of_use(form)
     for p in form.parameters:
         if p.kind != "BUFFER":
             continue
         use = fortran_model.buffer_use(form, p)
         access = "kRead" if p.direction == "in" else "kWrite"
-        arguments = [p.name, f"Purpose{{Use::{use}, Call::{blocking}, Access::{access}}}"]
+        arguments = [p.name, f"Purpose{{Use::{use}, Call::{end_of_use}, Access::{access}}}"]
         message, at = _message(form, p, use), fortran_model.significance(form, p)
         if message or at != "kAll":
             arguments.append(f"Message{{{message}}}")
@@ -246,6 +246,14 @@ def _refusals(form: Form) -> str:
     return "".join(lines)
 
 
+def _kept(procedure: Procedure) -> str:
+    """Hands copies of sections over to the request that a call has made."""
+    form = procedure.c
+    if fortran_model.end_of_use(form) not in ("kRequest", "kPersistent"):
+        return ""
+    return "".join(f"  {p.name}_.keep_until_done(request, code);\n" for p in form.parameters if p.kind == "BUFFER")
+
+
 def _own_descriptors(procedure: Procedure) -> str:
     """Turns a compiler's descriptors of buffers into ours."""
     text = ""
@@ -274,8 +282,10 @@ def _function(procedure: Procedure, how: str, style: Style) -> str:
             lines.insert(0, _own_descriptors(procedure))
     arguments = ", ".join(substitutes.get(p.name) or _argument(procedure, p, how, style) for p in form.parameters)
     parameters = ", ".join(declared + hidden)
-    text = (f"{how}({short}, ({parameters})) {{\n" + "".join(lines) + refusals +
-            f"  finish(ierror, CLUMP_C({form.name[len('MPI_'):]})({arguments}));\n}}\n")  # fmt: skip
+    call = f"CLUMP_C({form.name[len('MPI_'):]})({arguments})"
+    kept = _kept(procedure) if lines else ""
+    end = f"  const int code = {call};\n{kept}  finish(ierror, code);\n" if kept else f"  finish(ierror, {call});\n"
+    text = f"{how}({short}, ({parameters})) {{\n" + "".join(lines) + refusals + end + "}\n"
     if how == "CLUMP_BOTH" and any(d.kind == "C_BUFFER" for d in procedure.dummies):
         text += f"CLUMP_ALIAS({short}_cptr, {short}, ({parameters}))\n"  # with TYPE(C_PTR) in `use mpi`
     if style is OPENMPI and form.name[len("MPI_"):] in EARLY_NAMES and not _is_of_f08(how):

@@ -29,6 +29,7 @@ NOT_BLOCKING = re.compile(
     r"MPI_(I(?!nfo|nit|ntercomm|s_)|R(put|get|accumulate|get_accumulate)(_c)?$|File_i|File_\w+_begin|Put|Get(_c)?$|Accumulate|Get_acc|Fetch|"
     r"Compare_and)|\w+_init(_c)?$"
 )
+PARTITIONED = re.compile(r"MPI_P(send|recv)_init")
 # These look at the address of a buffer alone, and at what is behind it later.
 ADDRESS = re.compile(r"MPI_(Win_detach|Free_mem|Get_address|File_\w+_end)")
 KEPT = re.compile(r"MPI_(Buffer_attach|Comm_attach_buffer|Session_attach_buffer|Win_create|Win_attach)")
@@ -173,5 +174,11 @@ def significance(form: Form, buffer: Parameter) -> str:
     return "kRoot" if (buffer.name == "sendbuf") == (kind == "scatter") else "kPeers"
 
 
-def is_blocking(form: Form) -> bool:
-    return not NOT_BLOCKING.match(form.name) and not KEPT.match(form.name)
+def end_of_use(form: Form) -> str:
+    """When the library is done with a buffer (enum class Call of bindings/fortran/section.h)."""
+    if not NOT_BLOCKING.match(form.name) and not KEPT.match(form.name):
+        return "kBlocking"
+    # Partitions are sent when the program says so: a copy would be made before.
+    if "request" not in {p.name for p in form.parameters} or PARTITIONED.match(form.name):
+        return "kLater"
+    return "kPersistent" if "_init" in form.name else "kRequest"

@@ -245,8 +245,7 @@ def _types(groups: List[constants.Group]) -> str:
     text.extend(f"  TYPE, BIND(C) :: MPI_{name}\n    INTEGER :: MPI_VAL\n  END TYPE MPI_{name}\n" for name in HANDLES)
     text.append("  TYPE, BIND(C) :: MPI_Status\n    INTEGER :: MPI_SOURCE\n    INTEGER :: MPI_TAG\n    INTEGER :: MPI_ERROR\n"
                 "    INTEGER :: MPI_internal(5)\n  END TYPE MPI_Status\n")  # fmt: skip
-    for name, value in KINDS + STATUS[:1]:
-        text.append(f"  INTEGER, PARAMETER :: {name} = {value}\n")
+    text.extend(f"  INTEGER, PARAMETER :: {name} = {value}\n" for name, value in KINDS + STATUS)
     for name in ("MPI_SUBARRAYS_SUPPORTED", "MPI_ASYNC_PROTECTS_NONBLOCKING"):
         text.append(f"  LOGICAL, PARAMETER :: {name} = .TRUE.\n")
     for how, name, value in _values(groups):

@@ -1,10 +1,6 @@
 #include "base/status.h"
 
 #include <array>
-#include <cstddef>
-#include <cstdint>
-#include <mutex>
-#include <vector>
 
 #include "base/printable.h"
 
@@ -12,31 +8,16 @@ namespace clump::base {
 
 namespace {
 
-// The ring of failure texts, which all ranks of the process share. A code carries the low 16 bits of its
-// text's number in the bits above the class; the text is still there if the slot holds that number. Number 0
-// marks a bare class, so it is never given out. There are so many slots because other ranks may fail
-// thousands of times before a rank that has lost its core asks for the text of its own failure.
-constexpr std::size_t kSlots = 16 * 1024;
-constexpr std::uint32_t kNumberMask = 0xffff;
-static_assert((kNumberMask + 1) % kSlots == 0);
+// A code carries the 16 bits of its text's number in the bits above the class: the highest one says whose
+// text it is, and the text is still there if the slot holds that number. Number 0 marks a bare class, so it is
+// never given out.
+constexpr std::uint32_t kNumberMask = 0x7fff, kOfRank = 0x8000;
 
-struct Slot {
-  std::uint32_t number = 0;
-  std::string text;
-};
-
-struct Ring {
-  std::uint32_t last_number = 0;
-  std::vector<Slot> slots;  // grows to kSlots: few processes have many failures
-};
-
-constinit std::mutex ring_mutex;
-
-/// The caller holds ring_mutex. Never destroyed: ranks report errors until the process ends.
-Ring& ring() {
-  static constinit Ring* the_ring = nullptr;
-  if (the_ring == nullptr) the_ring = new Ring;
-  return *the_ring;
+// The process has so many slots because ranks may fail thousands of times before one that has lost its core
+// asks for the text of its own failure. Never destroyed: ranks report errors until the process ends.
+FailureTexts& texts_of_process() {
+  static auto& texts = *new FailureTexts(FailureTexts::Of::kProcess, 16 * 1024);
+  return texts;
 }
 
 struct ClassInfo {
@@ -144,28 +125,34 @@ const ClassInfo* find_class(int error_class) {
 
 }  // namespace
 
-Status fail_with_text(int error_class, std::string text) {
+Status FailureTexts::keep(int error_class, std::string text) {
   text = printable(std::move(text));
-  const std::lock_guard lock(ring_mutex);
-  Ring& r = ring();
-  std::uint32_t number = (r.last_number + 1) & kNumberMask;
-  if (number == 0) number = 1;
-  r.last_number = number;
-  const std::size_t at = number % kSlots;
-  if (at >= r.slots.size()) r.slots.resize(at + 1);
-  r.slots[at] = {number, std::move(text)};
+  const std::lock_guard lock(mutex_);
+  last_number_ = (last_number_ + 1) & kNumberMask;
+  if (last_number_ == 0) last_number_ = 1;
+  const std::size_t at = last_number_ % most_;
+  if (at >= slots_.size()) slots_.resize(at + 1);
+  slots_[at] = {last_number_, std::move(text)};
+  const std::uint32_t number = last_number_ | (of_ == Of::kRank ? kOfRank : 0);
   return Status::from_code(static_cast<int>(number << Status::kClassBits) |
                            (error_class & Status::kClassMask));
 }
 
-std::string message_of(int code) {
-  const std::uint32_t number = (static_cast<std::uint32_t>(code) >> Status::kClassBits) & kNumberMask;
-  if (number == 0) return {};
-  const std::lock_guard lock(ring_mutex);
-  Ring& r = ring();
-  const std::size_t at = number % kSlots;
-  return at < r.slots.size() && r.slots[at].number == number ? r.slots[at].text : std::string();
+std::string FailureTexts::find(int code) const {
+  const std::uint32_t bits = static_cast<std::uint32_t>(code) >> Status::kClassBits;
+  const std::uint32_t number = bits & kNumberMask;
+  const bool is_of_rank = (bits & kOfRank) != 0;
+  if (number == 0 || bits > (kNumberMask | kOfRank) || is_of_rank != (of_ == Of::kRank)) return {};
+  const std::lock_guard lock(mutex_);
+  const std::size_t at = number % most_;
+  return at < slots_.size() && slots_[at].number == number ? slots_[at].text : std::string();
 }
+
+Status fail_with_text(int error_class, std::string text) {
+  return texts_of_process().keep(error_class, std::move(text));
+}
+
+std::string message_of(int code) { return texts_of_process().find(code); }
 
 const char* name_of_class(int error_class) {
   const ClassInfo* const found = find_class(error_class);

@@ -1,9 +1,10 @@
 // Status: the result of everything inside Clump that can fail.
 //
 // A Status is one int, an MPI error code: 0 is MPI_SUCCESS, otherwise its low 14 bits are the error class of
-// the MPI standard (MPI-5.0 section 9.4) and the bits above name a slot in a ring that keeps the texts of the
-// last 16,384 failures of this process. So a code that a program gets back still knows its own message:
-// MPI_Error_string prints it.
+// the MPI standard (MPI-5.0 section 9.4) and the bits above name a text: one of the last 16,384 failures of
+// this process, or one of the last that a rank's program was told of (core::ErrorCodes), which other ranks'
+// failures do not displace. So a code that a program gets back still knows its own message: MPI_Error_string
+// prints it.
 //
 // Whoever detects an error writes its message: which call's argument, its value, and what to do. The entry
 // point puts the name of the call in front.
@@ -11,8 +12,12 @@
 
 #include <fmt/core.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "mpi.h"
 
@@ -36,6 +41,30 @@ class [[nodiscard]] Status {
   int code_ = MPI_SUCCESS;
 };
 
+/// The texts of the last failures of a process or of a rank. Any thread.
+class FailureTexts {
+ public:
+  enum class Of : bool { kProcess, kRank };
+  /// `slots`: how many texts are kept, a power of two below 2^15.
+  constexpr FailureTexts(Of of, std::size_t slots) : of_(of), most_(slots) {}
+
+  /// The code that names `text`, which is made printable.
+  Status keep(int error_class, std::string text);
+  /// Empty if the code is a bare class, one of the others', or so old that newer failures have taken its place.
+  std::string find(int code) const;
+
+ private:
+  struct Slot {
+    std::uint32_t number = 0;
+    std::string text;
+  };
+  const Of of_;
+  const std::size_t most_;
+  mutable std::mutex mutex_;  // guards what follows
+  std::uint32_t last_number_ = 0;
+  std::vector<Slot> slots_;  // grows to most_: few have many failures
+};
+
 /// Keeps `text`, made printable, for message_of() and returns the code that names it. Cold. Any thread.
 [[gnu::cold]] Status fail_with_text(int error_class, std::string text);
 
@@ -45,8 +74,7 @@ template <typename... Args>
   return fail_with_text(error_class, fmt::format(format, std::forward<Args>(args)...));
 }
 
-/// The text that belongs to `code`; empty if it is a bare class or so old that newer failures have taken its
-/// place. Any thread.
+/// The text that belongs to a code of this process, as FailureTexts::find(). Any thread.
 std::string message_of(int code);
 
 /// The standard's name of a predefined error class, e.g. "MPI_ERR_RANK"; nullptr for any other number.

@@ -37,6 +37,19 @@ TEST(Status, ATextOutlivesThousandsOfOtherFailures) {
   EXPECT_EQ(message_of(old.code()), "old");
 }
 
+TEST(FailureTexts, OfARankAreApartFromThoseOfTheProcess) {
+  FailureTexts one(FailureTexts::Of::kRank, 4), other(FailureTexts::Of::kRank, 4);
+  const Status mine = one.keep(MPI_ERR_TAG, "mine"), theirs = other.keep(MPI_ERR_RANK, "theirs");
+  for (int i = 0; i < 100'000; ++i) ASSERT_NE(fail(MPI_ERR_ARG, "{}", i).code(), mine.code());
+  EXPECT_EQ(mine.error_class(), MPI_ERR_TAG);
+  EXPECT_EQ(one.find(mine.code()), "mine");
+  EXPECT_EQ(other.find(theirs.code()), "theirs");
+  EXPECT_EQ(message_of(mine.code()), "");
+  EXPECT_EQ(one.find(fail(MPI_ERR_ARG, "of the process").code()), "");
+  for (int i = 0; i < 4; ++i) ASSERT_FALSE(one.keep(MPI_ERR_ARG, "newer").ok());
+  EXPECT_EQ(one.find(mine.code()), "") << "newer ones of the same rank take its place";
+}
+
 Status pass_on(Status status) {
   CLUMP_TRY(status);
   return fail(MPI_ERR_OTHER, "reached the end");

@@ -70,6 +70,10 @@ std::optional<int> ErrorCodes::class_of(int code) const {
 }
 
 std::string ErrorCodes::text_of(int code) const {
+  if (!is_users(code)) {
+    std::string text = told_.find(code);
+    return text.empty() ? base::message_of(code) : text;
+  }
   const std::lock_guard lock(mutex_);
   const auto entry = entries_.find(code);
   return entry == entries_.end() ? std::string() : entry->second.text;

@@ -1,4 +1,5 @@
-// The error classes and codes that a program adds to those of the standard (MPI-5.0 section 9.5).
+// The error classes and codes that a program adds to those of the standard (MPI-5.0 section 9.5), and the codes
+// that it gets of the library's failures.
 #pragma once
 
 #include <map>
@@ -31,7 +32,9 @@ class ErrorCodes {
 
   /// The class of a code of the program; nothing if there is no such code.
   std::optional<int> class_of(int code) const;
-  /// The text of a code or class of the program; empty if it has none.
+  /// A code that the program gets of a failure of the library.
+  base::Status tell(int error_class, std::string text) { return told_.keep(error_class, std::move(text)); }
+  /// The text of any code or class; empty if it has none (any more).
   std::string text_of(int code) const;
   /// The place of MPI_LASTUSEDCODE's value. The value never becomes smaller, and the place stays the same, as
   /// a program may keep its address.
@@ -42,10 +45,12 @@ class ErrorCodes {
     int error_class;  // of a class: its own number
     std::string text;
   };
+  static constexpr std::size_t kToldTexts = 1024;
   Entry* find(int code, bool is_class);
   base::Status check_no_text(const char* argument, int code) const;
 
-  mutable std::mutex mutex_;
+  base::FailureTexts told_{base::FailureTexts::Of::kRank, kToldTexts};
+  mutable std::mutex mutex_;  // guards what follows
   std::map<int, Entry> entries_;
   int next_ = kFirst;
   int last_used_ = MPI_ERR_LASTCODE;

@@ -15,6 +15,7 @@ struct Launch {
   int number = 0;
   int first = 0;                   ///< the number in the job of its rank 0
   int size = 0;                    ///< of its MPI_COMM_WORLD
+  int universe = 0;                ///< MPI_UNIVERSE_SIZE: mpiexec's, or `size` if that is larger
   std::vector<int> app_numbers;    ///< MPI_APPNUM of each rank
   std::vector<Info> environments;  ///< MPI_INFO_ENV of each app
 

@@ -56,7 +56,6 @@ struct World {
   /// number. Any thread looks, also while start_ranks() (runtime/join.cc) adds one.
   std::vector<base::Published<Rank>> ranks;
   Launch launch;           ///< mpiexec's
-  int universe = 0;        ///< MPI_UNIVERSE_SIZE
   std::string node;        ///< the name of this host
   std::vector<int> nodes;  ///< which host each rank is on; empty: all are on this one
   std::vector<std::unique_ptr<net::Channel>> channels;

@@ -87,6 +87,13 @@ base::Status Request::start() {
       "the request is not persistent; only requests made by an MPI_..._init call can be started");
 }
 
+void Request::finish_result(bool keep) {
+  if (is_to_be_asked()) ask(keep);
+  if (copied == nullptr) return;
+  for (const CopiedBuffer& one : copied->all) one.give_back(one.copy);
+  if (!keep && !persistent) copied.reset();
+}
+
 base::Status Request::cancel() { return {}; }
 
 void Request::detach(std::unique_ptr<Request> request) {

@@ -57,6 +57,26 @@ class Operation {
   [[gnu::cold]] void end_abandoned_request();
 };
 
+/// A buffer that bindings have copied for an operation, as the copy of a section of a Fortran array
+/// (bindings/fortran/section.h). The functions are called by the thread that starts, completes or frees the
+/// operation; free() may come from the thread that completes one whose request the program has freed.
+struct CopiedBuffer {
+  void* copy;
+  void (*take)(void* copy);       ///< from the program's buffer: a persistent operation starts
+  void (*give_back)(void* copy);  ///< the operation is complete; again: does nothing until take()
+  void (*free)(void* copy);       ///< gives back before, if that is due
+};
+class CopiedBuffers {
+ public:
+  CopiedBuffers() = default;
+  CopiedBuffers(const CopiedBuffers&) = delete;
+  CopiedBuffers& operator=(const CopiedBuffers&) = delete;
+  ~CopiedBuffers() {
+    for (const CopiedBuffer& one : all) one.free(one.copy);
+  }
+  std::vector<CopiedBuffer> all;
+};
+
 /// Base of every operation that a user can hold a request of. The user's handle owns it until it is completed
 /// (or, for a persistent one, freed).
 class Request : public Operation {
@@ -99,6 +119,10 @@ class Request : public Operation {
   /// `keep`: a later call will give it again.
   bool is_to_be_asked() const { return kind >= Kind::kGeneralized; }
   virtual void ask(bool /*keep*/) {}
+  /// Whether something is left to do for the result, by finish_result().
+  bool has_unfinished_result() const { return is_to_be_asked() || copied != nullptr; }
+  /// Calls ask(), and brings the copied buffers' data to the program.
+  void finish_result(bool keep);
 
   /// The rank of the job that the operation waits for; negative: none, several, or unknown.
   virtual int awaited() const { return MPI_UNDEFINED; }
@@ -136,6 +160,7 @@ class Request : public Operation {
   virtual base::Status may_detach() const { return {}; }
 
   MPI_Request handle = MPI_REQUEST_NULL;
+  std::unique_ptr<CopiedBuffers> copied;  ///< null: none. Of the rank's threads, as the request is
   base::Ref<Comm> comm;  ///< the communicator whose error handler is called; may be null
   datatype::Ref type;    ///< keeps a derived datatype alive while the operation uses it
   State state = State::kActive;

@@ -142,6 +142,12 @@ std::string Scene::standing_of(int rank) const {
       return "it has not called MPI_Init";
     case State::kSilent:
       return "its host has not answered";
+    case State::kStopped:
+      return "its process is stopped";
+    case State::kEnds:
+      return "its process is ending";
+    case State::kMute:
+      return "it has not answered";
     case State::kUses:
       break;
   }
@@ -173,7 +179,7 @@ std::vector<int> Scene::missing(const Awaited& collective) const {
   std::vector<int> missing = members_of(collective);
   const auto met = meeting_.find(collective.comm);
   std::erase_if(missing, [&](int rank) {
-    if (state_of(rank) == pmi::Standing::State::kSilent) return true;  // no report about it
+    if (pmi::Standing::is_unheard(state_of(rank))) return true;  // no report about it
     if (collective.sequence >= 0) {
       const auto begun = begun_.find({collective.comm, rank});
       return begun != begun_.end() && begun->second > collective.sequence;

@@ -300,6 +300,9 @@ std::string others_text(const Scene& scene) {
     if (state == State::kFinalized) what = one ? "has called MPI_Finalize" : "have called MPI_Finalize";
     if (state == State::kSilent)
       what = one ? "is on a host that has not answered" : "are on hosts that have not answered";
+    if (state == State::kStopped) what = one ? "is stopped" : "are stopped";
+    if (state == State::kEnds) what = one ? "is ending" : "are ending";
+    if (state == State::kMute) what = one ? "has not answered" : "have not answered";
     if (state == State::kBefore) what = one ? "has not called MPI_Init" : "have not called MPI_Init";
     text += fmt::format("  {} {}\n", ranks_text(ranks), what);
   }

@@ -127,6 +127,8 @@ CLUMP_HOST_API std::string why_none_joins();
 CLUMP_HOST_API std::string start_mpiexec(std::vector<std::string> words,
                                          const std::vector<std::string>& environment,
                                          void (*ended)(void* argument, int status), void* argument);
+/// Tells mpiexec that such a job, to which ranks of this one were connected, has ended with a code that is not 0.
+CLUMP_HOST_API void note_failed_job(int rank, int code);
 /// Waits until one of the jobs that this process has started has ended, and has said why, but no longer than
 /// `limit`.
 CLUMP_HOST_API void let_a_job_end(std::chrono::milliseconds limit);
@@ -155,6 +157,19 @@ struct SpawnCodes {
 /// pass on another array, or spawn ranks of its own: the count is that of the facade's array or, if no call
 /// gets it, that of the first call.
 CLUMP_HOST_API void note_codes_of_spawn(const int* array_of_errcodes, int count);
+
+/// What Fortran's library wants to be done for an operation (core::CopiedBuffer). As in
+/// bindings/fortran/section.cc.
+struct CopiedBuffer {
+  void* copy;
+  void (*take)(void* copy);
+  void (*give_back)(void* copy);
+  void (*free)(void* copy);
+};
+/// mpi::keep_copied() (mpi/process.h).
+using KeepCopied = bool(std::intptr_t request, const CopiedBuffer& buffer);
+/// What clump_keep_copied() calls. Once, before any rank calls MPI.
+CLUMP_HOST_API void keep_copied_buffers_by(KeepCopied* keep);
 
 /// Reports `failure` with the calling thread's stack and ends the job with exit code `failure.code`. The
 /// first caller wins; later ones never return either.

@@ -20,9 +20,6 @@ namespace clump::host {
 
 namespace {
 
-/// Written and read by its own thread only: facades of this thread, and the MPI library that they call.
-constinit thread_local SpawnCodes spawn_codes{nullptr, 0, false};
-
 /// What the ranks run, for as long as the process lives.
 std::deque<pmi::App>& apps_of_joined() {
   static auto& all = *new std::deque<pmi::App>;
@@ -161,12 +158,4 @@ void start_joining(const Joining& joining) {
   }
 }
 
-void note_codes_of_spawn(const int* array_of_errcodes, int count) {
-  const bool are_there = array_of_errcodes == spawn_codes.codes;
-  if (are_there || spawn_codes.count == 0) spawn_codes = {spawn_codes.codes, count, are_there};
-}
-
 }  // namespace clump::host
-
-/// The calling thread's, for facades, which find it by its name (bindings/common/abi_library.cc).
-extern "C" CLUMP_HOST_API clump::host::SpawnCodes* clump_spawn_codes() { return &clump::host::spawn_codes; }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -131,6 +132,12 @@ std::string start_mpiexec(std::vector<std::string> words, const std::vector<std:
   static_cast<void>(job.release());
   start.over.wait();
   return start.error == 0 ? std::string() : base::why_refused("posix_spawn of " + program, start.error);
+}
+
+void note_failed_job(int rank, int code) {
+  if (!host().started_by_mpiexec()) return;
+  const std::string packet = pmi::encode(pmi::StartedJobNote{rank, code});
+  (void)!::send(host().control, packet.data(), packet.size(), MSG_NOSIGNAL);
 }
 
 void let_a_job_end(std::chrono::milliseconds limit) {

@@ -147,6 +147,7 @@ base::Status load_one_needed(const std::string& name, const SearchPaths& paths, 
   const char* library_path = base::variable("LD_LIBRARY_PATH");
   std::string found = facade_for(name);
   if (found.empty()) found = find_library(name, paths, {}, library_path != nullptr ? library_path : "");
+  if (found.empty()) found = own_fortran_library(name);
   if (found.empty()) {
     return base::fail(MPI_ERR_ARG,
                       "{}: cannot open shared object file: No such file or directory (needed by {})", name,

@@ -89,6 +89,10 @@ class LibraryWalk {
         found = std::move(facade);
       }
       if (found.empty()) {
+        found = own_fortran_library(name);
+        if (!found.empty()) verdict_.brought = found;
+      }
+      if (found.empty()) {
         verdict_.missing.push_back(name);
         continue;
       }

@@ -38,6 +38,7 @@ struct Verdict {
   std::string mpi_library;    ///< SONAME of the MPI library, e.g. "libmpi_abi.so.1" or "libmpi.so.40"
   std::string mpi_needed_by;  ///< path of the file that names it: the program or one of its libraries
   std::string mpi_path;       ///< where ld.so would find it; empty: nowhere
+  std::string brought;        ///< path of Clump's library for Fortran, if ld.so would not find it
   std::string facade;         ///< path of Clump's library that takes its place (has_facade())
   Lacks lacks;                ///< what the program names of that family and nothing has
   std::string second_mpi;     ///< a library of another kind that is needed as well

@@ -96,6 +96,9 @@ const std::string& facade_folder() {
   return folder;
 }
 
+/// Of the standard's ABI.
+constexpr std::string_view kFortranLibrary = "libmpifort_abi.so.1";
+
 bool is_python_module(std::string_view path) {
   return path.find("/site-packages/") != path.npos || path.find("/dist-packages/") != path.npos ||
          path.find(".cpython-") != path.npos;
@@ -149,6 +152,12 @@ std::string facade_for(std::string_view library, const ElfFile& user) {
     return name.starts_with("ompi_mpi_");
   });
   return is_more ? std::string() : facade;
+}
+
+std::string own_fortran_library(std::string_view library) {
+  if (file_name(library) != kFortranLibrary) return {};
+  std::string path = folder_of(folder_of(facade_folder())) + "/" + std::string(kFortranLibrary);
+  return ::access(path.c_str(), R_OK) == 0 ? path : std::string();
 }
 
 bool is_for_fortran(std::string_view library) { return language_of(library) == "Fortran"; }

@@ -136,7 +136,7 @@ base::Status get_predefined(core::Rank& self, int keyval, void* attribute_val, i
       answer(attribute_val, flag, &self.launch.app_of(self.number));
       return {};
     case MPI_UNIVERSE_SIZE:
-      answer(attribute_val, flag, &self.world.universe);
+      answer(attribute_val, flag, &self.launch.universe);
       return {};
     case MPI_LASTUSEDCODE:
       answer(attribute_val, flag, self.error_codes.last_used());

@@ -186,7 +186,7 @@ Status error_class(Rank& self, int errorcode, int* errorclass) {
 Status error_string(Rank& self, int errorcode, char* string, int* resultlen) {
   std::string text;
   if (is_ours(errorcode)) {
-    text = base::message_of(errorcode);
+    text = self.error_codes.text_of(errorcode);
     if (text.empty()) text = text_of_class(Status::from_code(errorcode).error_class());
   } else if (self.error_codes.class_of(errorcode)) {
     text = self.error_codes.text_of(errorcode);

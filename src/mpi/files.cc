@@ -13,6 +13,7 @@
 #include "io/file.h"
 #include "mpi/bodies.h"
 #include "mpi/entry/entry.h"
+#include "mpi/initialization.h"
 #include "mpi/new_comm.h"
 
 namespace clump::mpi {
@@ -85,7 +86,9 @@ Status file_set_info(core::Rank&, core::File& fh, core::Info* info) {
 }
 
 Status file_get_info(core::Rank& self, core::File& fh, MPI_Info* info_used) {
-  *info_used = self.add(std::make_unique<core::Info>(File::of(fh).hints.told()));
+  auto told = std::make_unique<core::Info>(File::of(fh).hints.told());
+  told->set("mpi_memory_alloc_kinds", kMemoryKinds);
+  *info_used = self.add(std::move(told));
   return {};
 }
 

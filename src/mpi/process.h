@@ -72,6 +72,10 @@ base::Status start_ranks(core::World& world, const std::vector<Command>& command
 /// learns here how many they are: at ranks other than the root only this library knows.
 void note_codes_of_spawn(const int* array_of_errcodes, int count);
 
+/// Lets the operation that the calling thread's rank has just begun keep a copied buffer. False: there is nothing
+/// left of it to wait for, and the caller ends the copy itself.
+bool keep_copied(MPI_Request request, const core::CopiedBuffer& buffer);
+
 // Other jobs.
 
 /// Why none can be connected to this one; empty: they can.
@@ -87,6 +91,9 @@ std::string parent_port();
 /// MPI_ERR_UNSUPPORTED_OPERATION, and `ended` is not called.
 base::Status start_job(const std::vector<Command>& commands, const std::string& parent_port,
                        void (*ended)(void* argument, int status), void* argument);
+/// A job that rank `rank` has started, and was connected to, has ended with this code, which is not 0: this
+/// job's is the same, if it does not fail by itself.
+void note_failed_job(int rank, int code);
 /// Why the program of a command can have no image in this process; empty: it can.
 std::string why_no_image(const Command& command);
 

@@ -80,8 +80,8 @@ struct Manner {
 
 /// What a complete operation tells.
 const core::Result& result_of(Request& request, const Manner& manner) {
-  if (request.is_to_be_asked()) [[unlikely]]
-    request.ask(manner.keep);
+  if (request.has_unfinished_result()) [[unlikely]]
+    request.finish_result(manner.keep);
   return request.result;
 }
 
@@ -97,6 +97,15 @@ const core::Result& result_of(Request& request, const Manner& manner) {
 
 MPI_Status* at(MPI_Status* statuses, std::size_t i) {
   return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + i;
+}
+
+/// The same error as a code of the rank.
+int code_of_rank(Rank& self, int error) {
+  const auto status = Status::from_code(error);
+  std::string text = base::message_of(error);
+  return core::ErrorCodes::is_users(error) || text.empty()
+             ? error
+             : self.error_codes.tell(status.error_class(), std::move(text)).code();
 }
 
 /// Whose error handler is told of a failed operation.
@@ -140,10 +149,10 @@ Status finish(Rank& self, const char* call, std::span<MPI_Request> handles, cons
     if (result.error != MPI_SUCCESS && errors.empty()) {
       failed = request->comm;
       failed_file = base::Ref<core::File>(request->file());
-      text = fmt::format("array_of_requests[{}]: {}", i, base::message_of(result.error));
+      text = fmt::format("array_of_requests[{}]: {}", i, self.error_codes.text_of(result.error));
       errors.resize(handles.size(), MPI_SUCCESS);
     }
-    if (!errors.empty()) errors[n] = result.error;
+    if (result.error != MPI_SUCCESS) errors[n] = code_of_rank(self, result.error);
     core::write_status(at(statuses, n++), result, false);
     if (complete && !manner.keep) retire(self, &handles[i], *request);
   }
@@ -326,7 +335,7 @@ struct Awaited {
 /// Whether all that is left to do is what is done for most: there was no error, and nobody is to be asked.
 [[gnu::always_inline]] inline bool wait_for_one(Request& operation) {
   operation.wait();
-  return operation.result.error == MPI_SUCCESS && !operation.is_to_be_asked();
+  return operation.result.error == MPI_SUCCESS && !operation.has_unfinished_result();
 }
 
 /// The same for several: which they are can be told.
@@ -518,8 +527,11 @@ Status start_one(Rank& self, const char* call, MPI_Request handle) {
   else if (operation->persistent && operation->state == Request::State::kActive)
     outcome = base::fail(MPI_ERR_REQUEST,
                          "the request is active already: complete it (MPI_Wait) before it is started again");
-  else
+  else {
+    if (operation->copied != nullptr)
+      for (const core::CopiedBuffer& one : operation->copied->all) one.take(one.copy);
     outcome = operation->start();
+  }
   if (operation != nullptr) operation->was_started = true;
   if (outcome.ok()) return {};
   return Status::from_code(
@@ -527,6 +539,16 @@ Status start_one(Rank& self, const char* call, MPI_Request handle) {
 }
 
 }  // namespace
+
+bool keep_copied(MPI_Request handle, const core::CopiedBuffer& buffer) {
+  Rank* const self = core::current_rank();
+  if (self == nullptr || handle == core::kCompletedRequest) return false;
+  Request* const operation = self->request(handle);
+  if (operation == nullptr) return false;
+  if (operation->copied == nullptr) operation->copied = std::make_unique<core::CopiedBuffers>();
+  operation->copied->all.push_back(buffer);
+  return true;
+}
 
 Status start(Rank& self, MPI_Request* request) { return start_one(self, "MPI_Start", *request); }
 

@@ -48,11 +48,19 @@ class StartedJob {
     is_waiting_ = false;
     return how_ended_;
   }
+  /// Ranks of this job are connected to those of that one.
+  void note_meeting() {
+    const std::lock_guard lock(mutex_);
+    has_met_ = true;
+  }
   /// MPI_Comm_accept of the root ends by this.
   static void ended(void* job, int status) {
     auto* const self = static_cast<StartedJob*>(job);
     {
       const std::lock_guard lock(self->mutex_);
+      // Otherwise MPI_Comm_spawn says so.
+      if (self->has_met_ && status != 0)
+        note_failed_job(self->self_.number, WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
       self->how_ended_ = WIFSIGNALED(status) ? fmt::format("by signal {}", WTERMSIG(status))
                                              : fmt::format("with exit code {}", WEXITSTATUS(status));
       if (self->is_waiting_) close_port(self->self_, self->port_);
@@ -69,7 +77,7 @@ class StartedJob {
   Rank& self_;
   const std::string port_;
   std::mutex mutex_;  // guards what follows
-  bool is_waiting_ = true;
+  bool is_waiting_ = true, has_met_ = false;
   std::string how_ended_;
   std::atomic<int> users_{2};
 };
@@ -129,6 +137,7 @@ Status meet_job(Rank& self, Comm& comm, int root, const Told& told, MPI_Comm* in
   };
   const Status met = introduce(coll::Members(comm), root, find, comm, intercomm);
   if (told.job == nullptr) return met;
+  if (met.ok()) told.job->note_meeting();
   static_cast<void>(told.job->stop_waiting());
   told.job->leave();
   return met;

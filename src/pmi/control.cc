@@ -16,6 +16,7 @@ constexpr std::string_view kJoinMagic = "clump join " CLUMP_VERSION;
 constexpr std::string_view kPlaceMagic = "clump place " CLUMP_VERSION;
 constexpr std::string_view kSuccessorMagic = "clump successor " CLUMP_VERSION;
 constexpr std::string_view kOutputMagic = "clump output " CLUMP_VERSION;
+constexpr std::string_view kStartedJobMagic = "clump started job " CLUMP_VERSION;
 constexpr std::string_view kLaunchMagic = "clump launch " CLUMP_VERSION;
 constexpr std::string_view kRestMagic = "clump rest " CLUMP_VERSION;
 
@@ -152,6 +153,12 @@ std::string encode(const OutputNote& note) { return encode_two(kOutputMagic, not
 
 bool decode(const std::string& bytes, OutputNote& note) {
   return decode_two(bytes, kOutputMagic, note.rank, note.error);
+}
+
+std::string encode(const StartedJobNote& note) { return encode_two(kStartedJobMagic, note.rank, note.code); }
+
+bool decode(const std::string& bytes, StartedJobNote& note) {
+  return decode_two(bytes, kStartedJobMagic, note.rank, note.code);
 }
 
 std::string encode(const LaunchNote& note) {

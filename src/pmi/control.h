@@ -129,6 +129,15 @@ struct OutputNote {
 std::string encode(const OutputNote& note);
 bool decode(const std::string& bytes, OutputNote& note);
 
+/// A job that a rank has started (MPI_Comm_spawn), and that its ranks were connected to, has ended with this exit
+/// code, which is not 0.
+struct StartedJobNote {
+  int rank = 0;
+  int code = 0;
+};
+std::string encode(const StartedJobNote& note);
+bool decode(const std::string& bytes, StartedJobNote& note);
+
 /// Sends a message with descriptors over a socket of the kind above. False if that has failed.
 bool send(int socket, const std::string& bytes, std::span<const int> descriptors);
 

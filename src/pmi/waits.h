@@ -88,7 +88,10 @@ struct Posted {
 };
 
 struct Standing {
-  enum class State : std::uint8_t { kBefore, kUses, kFinalized, kEnded, kSilent };
+  /// kSilent: its host has not answered. The last three are told of a process that has not: it is stopped, or the
+  /// system is taking it away, or nothing is known.
+  enum class State : std::uint8_t { kBefore, kUses, kFinalized, kEnded, kSilent, kStopped, kEnds, kMute };
+  static bool is_unheard(State state) { return state >= State::kSilent; }
   std::int32_t rank = 0;
   State state = State::kBefore;
   std::string call;         ///< the function of MPI that it has entered last, if that is known

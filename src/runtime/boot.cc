@@ -94,7 +94,7 @@ core::World* make_world() {
   const pmi::Job& job = host::job();
   auto* const world = new core::World;
   world->launch.size = job.ranks();
-  world->universe = std::max(job.universe, job.ranks());
+  world->launch.universe = std::max(job.universe, job.ranks());
   world->abort_job = abort_job;
   world->find_programs_call = host::find_programs_call;
   world->find_in_code = host::find_in_code;
@@ -154,6 +154,10 @@ core::World& the_world() {
                          const core::Rank* const known = rank.mpi.load(std::memory_order_relaxed);
                          return known != nullptr ? known->call.load(std::memory_order_relaxed) : nullptr;
                        }});
+    host::keep_copied_buffers_by([](std::intptr_t request, const host::CopiedBuffer& buffer) {
+      return mpi::keep_copied(reinterpret_cast<MPI_Request>(request),
+                              {buffer.copy, buffer.take, buffer.give_back, buffer.free});
+    });
     return fresh;
   }();
   return *made;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -47,7 +48,7 @@ namespace {
 using core::Group;
 
 /// The launch as its ranks see it. It lives as long as the process.
-core::Launch& make_launch(const host::Joining& joining) {
+core::Launch& make_launch(const core::World& world, const host::Joining& joining) {
   auto& launch = *new core::Launch;
   launch.number = joining.launch;
   launch.first = joining.first;
@@ -57,6 +58,7 @@ core::Launch& make_launch(const host::Joining& joining) {
                               static_cast<int>(app));
     launch.environments.push_back(describe(joining.apps[app]));
   }
+  launch.universe = std::max(world.launch.universe, launch.size);
   return launch;
 }
 
@@ -124,7 +126,7 @@ base::Status start_ranks(core::World& world, const std::vector<Command>& command
                             .ranks = command.ranks});
   if (const std::string wrong = host::prepare_joining(joining); !wrong.empty())
     return base::fail(MPI_ERR_SPAWN, "{}", wrong);
-  core::Launch& launch = make_launch(joining);
+  core::Launch& launch = make_launch(world, joining);
   for (int rank = launch.first; rank < launch.first + launch.size; ++rank)
     make_rank(world, launch, rank, parents, joining.apps);
   host::start_joining(joining);

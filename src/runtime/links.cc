@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -100,11 +102,13 @@ base::Status start_job(const std::vector<Command>& commands, const std::string& 
                        void (*ended)(void* argument, int status), void* argument) {
   std::vector<std::string> words;
   CLUMP_TRY(words_for_hosts(host::job(), commands, words));
-  CLUMP_TRY(mpiexec_words(commands, words));
+  std::ranges::move(mpiexec_words(commands, host::job().universe), std::back_inserter(words));
   const std::string wrong = host::start_mpiexec(
       std::move(words), mpiexec_environment(commands.front(), parent_port), ended, argument);
   return wrong.empty() ? base::Status() : base::fail(MPI_ERR_SPAWN, "{}", wrong);
 }
+
+void note_failed_job(int rank, int code) { host::note_failed_job(rank, code); }
 
 }  // namespace mpi
 }  // namespace clump

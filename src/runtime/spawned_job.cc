@@ -37,7 +37,8 @@ base::Status words_for_hosts(const pmi::Job& job, const std::vector<mpi::Command
   return {};
 }
 
-base::Status mpiexec_words(const std::vector<mpi::Command>& commands, std::vector<std::string>& words) {
+std::vector<std::string> mpiexec_words(const std::vector<mpi::Command>& commands, int universe) {
+  std::vector<std::string> words = {"--usize", std::to_string(std::max(universe, 1))};
   for (const mpi::Command& command : commands) {
     if (&command != &commands.front()) words.push_back(":");
     words.insert(words.end(), {"-n", std::to_string(command.ranks), "-wdir", command.working_directory});
@@ -48,15 +49,11 @@ base::Status mpiexec_words(const std::vector<mpi::Command>& commands, std::vecto
       if (end == std::string::npos || std::ranges::find(first, entry) != first.end()) continue;
       words.insert(words.end(), {"-env", entry.substr(0, end), entry.substr(end + 1)});
     }
-    words.push_back(command.path);
-    for (std::size_t i = 1; i < command.arguments.size(); ++i) {
-      if (command.arguments[i] == ":")
-        return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
-                          "(argv): \":\" as an argument of a program that is started as a process");
-      words.push_back(command.arguments[i]);
-    }
+    // ":" may be among the arguments.
+    words.insert(words.end(), {"--argc", std::to_string(command.arguments.size()), command.path});
+    words.insert(words.end(), command.arguments.begin() + 1, command.arguments.end());
   }
-  return {};
+  return words;
 }
 
 std::vector<std::string> mpiexec_environment(const mpi::Command& first, const std::string& parent_port) {

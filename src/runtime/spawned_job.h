@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "base/status.h"
 #include "mpi/process.h"
 #include "pmi/job.h"
 
@@ -15,9 +14,8 @@ namespace clump {
 /// MPI_ERR_UNSUPPORTED_OPERATION for programs on different hosts.
 base::Status words_for_hosts(const pmi::Job& job, const std::vector<mpi::Command>& commands,
                              std::vector<std::string>& words);
-/// What follows: the programs. Fails with MPI_ERR_UNSUPPORTED_OPERATION for an argument that
-/// mpiexec would take for its own.
-base::Status mpiexec_words(const std::vector<mpi::Command>& commands, std::vector<std::string>& words);
+/// What follows: the programs. `universe`: the MPI_UNIVERSE_SIZE of those that start the ranks.
+std::vector<std::string> mpiexec_words(const std::vector<mpi::Command>& commands, int universe);
 
 /// The environment of mpiexec: that of the first program, and the port to which the ranks connect.
 std::vector<std::string> mpiexec_environment(const mpi::Command& first, const std::string& parent_port);

@@ -69,7 +69,11 @@ contains
     call MPI_Sendrecv(rank, 1, MPI_INTEGER, rank, 5, data, 1, MPI_INTEGER, MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, status)
     call check(status%MPI_SOURCE == rank .and. status%MPI_TAG == 5, 'MPI_Status')
     call MPI_Status_f082f(status, old)
-    call check(old(1) == rank .and. old(2) == 5, 'MPI_Status_f082f')
+    call check(old(MPI_SOURCE) == rank .and. old(MPI_TAG) == 5, 'MPI_Status_f082f')
+    again = status
+    again%MPI_ERROR = MPI_ERR_TAG
+    call MPI_Status_f082f(again, old)
+    call check(old(MPI_ERROR) == MPI_ERR_TAG, 'MPI_ERROR')
     call MPI_Status_f2f08(old, again)
     call MPI_Get_count(again, MPI_INTEGER, count)
     call check(count == 1, 'MPI_Status_f2f08')

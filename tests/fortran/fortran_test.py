@@ -122,6 +122,32 @@ class Wrapper(tool.Case):
         self.assertEqual(self.fort("-showme:incdirs", tool_name="mpicc").out.split(), [str(MODULES.parents[2])])
 
 
+class ElsewhereLinked(tool.Case):
+    """A program of the standard's ABI whose own folders have no library for Fortran: it gets Clump's, as it gets the C library."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name).resolve()
+
+    def build(self, name, *lines, options=()):
+        source = self.folder / f"{name}.f90"
+        source.write_text("\n".join(lines) + "\n")
+        done = tool.run("-fPIC", "-c", source, "-o", self.folder / f"{name}.o", tool="mpifort", cwd=str(self.folder))
+        self.assertEqual((done.code, done.err), (0, ""))
+        subprocess.run(["gfortran", f"{name}.o", "-o", name, f"-L{tool.BUILD / 'lib'}", "-lmpifort_abi", "-lmpi_abi", *options], cwd=self.folder, check=True)
+        return self.folder / name
+
+    def test_a_program(self):
+        program = self.build("x", "program x", "use mpi_f08", "integer :: rank, sum", "call MPI_Init()", "call MPI_Comm_rank(MPI_COMM_WORLD, rank)",
+                             "call MPI_Allreduce(rank + 1, sum, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)", "print '(i0)', sum",
+                             "call MPI_Finalize()", "end program")  # fmt: skip
+        for way in ([], ["--ranks", "threads"], ["--ranks", "processes"], ["--per-process", "2"]):
+            with self.subTest(way=way):
+                result = tool.run("-n", 2, *way, program)
+                self.assertEqual((result.code, result.out, result.err), (0, "3\n3\n", ""))
+
+
 class OtherCompilers(tool.Case):
     """A copy of the wrapper, of mpif.h and of the modules, and compilers that are scripts."""
 
@@ -171,6 +197,84 @@ class OtherCompilers(tool.Case):
             module.write_bytes(b"something else")
         (self.folder / "include" / "clump" / "fortran" / "gfortran" / "built_by").write_text("Stranger Fortran 1\n")
         self.assert_says(self.fort("gfortran"), 1, "not a GNU Fortran module file", "Stranger Fortran 1", "GNU Fortran")
+
+
+class ModulesOfOtherCompilers(tool.Case):
+    """mpifort makes them once, in a cache: with a copy of the wrapper, and the real compiler under another version."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name).resolve()
+        (self.folder / "bin").mkdir()
+        shutil.copy(tool.BIN / "mpifort", self.folder / "bin")
+        for part in ("include", "lib", "share"):
+            os.symlink(tool.BUILD / part, self.folder / part)
+        (self.folder / "x.f90").write_text("program x\n  use mpi_f08\n  call MPI_Init()\n  call MPI_Finalize()\nend program\n")
+        self.cache = self.folder / "cache"
+
+    def compiler(self, name="newer", about="GNU Fortran (Somebody) 99.1.0"):
+        """Counts how often it compiles the module mpi_f08."""
+        path = self.folder / name
+        path.write_text(f'''#!/bin/sh
+case $1 in --version) echo "{about}"; exit ;; esac
+case " $* " in *" mpi_f08.f90 "*) echo x >> "{self.folder}/made" ;; esac
+exec gfortran "$@"
+''')
+        path.chmod(0o755)
+        return path
+
+    def start(self, compiler, *words):
+        environment = {**os.environ, "CLUMP_FORTRAN_CACHE": str(self.cache)}
+        return subprocess.Popen([self.folder / "bin" / "mpifort", f"-fc={compiler}", *words], cwd=self.folder, env=environment,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
+
+    def fort(self, compiler, *words):
+        out, err = (process := self.start(compiler, *words)).communicate(timeout=300)
+        return tool.Result(process.returncode, out, err, 0)
+
+    def made(self):
+        path = self.folder / "made"
+        return path.read_text().count("x") if path.exists() else 0
+
+    def entries(self):
+        return [path for path in self.cache.iterdir() if not path.name.endswith(".lock")] if self.cache.exists() else []
+
+    def test_once_for_builds_at_the_same_time(self):
+        compiler = self.compiler()
+        builds = [self.start(compiler, "-c", "x.f90", "-o", f"x{i}.o") for i in range(6)]
+        for build in builds:
+            self.assertEqual((build.communicate(timeout=300), build.returncode), (("", ""), 0))
+        self.assertEqual(self.made(), 1)
+        (entry,) = self.entries()
+        self.assertEqual((entry / "built_by").read_text(), "GNU Fortran (Somebody) 99.1.0\n")
+        self.assertEqual(self.fort(compiler, "x.f90", "-o", "x").code, 0)
+        self.assertEqual(self.made(), 1)
+        self.assertEqual(tool.run("-n", 2, self.folder / "x").code, 0)
+        # Build tools ask for the folder, and call the compiler themselves.
+        self.assertIn(f" -I{entry}", self.fort(compiler, "-showme:compile").out)
+        self.assertIn(str(entry), self.fort(compiler, "-show", "-c", "x.f90").out)
+
+    def test_one_for_each_version(self):
+        for name, about in (("one", "GNU Fortran (Somebody) 99.1.0"), ("other", "GNU Fortran (Somebody) 99.2.0")):
+            self.assertEqual(self.fort(self.compiler(name, about), "-c", "x.f90").code, 0)
+        self.assertEqual(len(self.entries()), 2)
+
+    def test_none_for_the_compiler_of_the_installation(self):
+        self.assertEqual(self.fort("gfortran", "-c", "x.f90").code, 0)
+        self.assertEqual(self.entries(), [])
+
+    def test_one_that_cannot_be_made(self):
+        path = self.compiler()
+        path.write_text('#!/bin/sh\ncase $1 in --version) echo "flang version 99"; exit ;; esac\necho "broken: no such thing" >&2\nexit 1\n')
+        result = self.fort(path, "-c", "x.f90")
+        self.assert_says(result, 1, "mpifort: x.f90, line 2", "none could be made: broken: no such thing", "clump fortran --compiler")
+        self.assertEqual(self.entries(), [], "nothing half stays")
+
+    def test_a_cache_that_cannot_be_written(self):
+        self.cache.write_text("a file")
+        result = self.fort(self.compiler(), "-c", "x.f90")
+        self.assertEqual((result.code, result.err), (0, ""), "the module files of the installation do")
 
 
 class Reports(tool.Case):

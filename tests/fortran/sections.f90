@@ -1,4 +1,5 @@
-! Buffers that are sections of arrays: described in place where the call allows it, copied where it blocks, and refused otherwise.
+! Buffers that are sections of arrays: described in place where the call allows it, otherwise copied until the call or its request is complete, and
+! refused where nothing tells when that is.
 module others
   use mpi_f08
   use, intrinsic :: iso_c_binding
@@ -43,6 +44,10 @@ program sections
   call blocks()
   call reductions()
   call persistent()
+  call kept_copies()
+  call kept_blocks()
+  call kept_persistent()
+  call kept_by_other_calls()
   call refused()
   call only_its_own()
   call at_the_root_only()
@@ -194,22 +199,225 @@ contains
     call MPI_Request_free(requests(2))
   end subroutine
 
-  ! What cannot be described and outlives the call: an error that says so.
-  subroutine refused()
-    integer :: line(10), sums(10), ierr, again, class, length
+  ! Whether the library keeps copies until a request is complete. Another one refuses these calls.
+  logical function keeps_copies()
+    integer :: line(4), ierr
     type(MPI_Comm) :: comm
     type(MPI_Request) :: request
-    character(len=MPI_MAX_ERROR_STRING) :: text
-    call MPI_Comm_dup(MPI_COMM_WORLD, comm)
+    call MPI_Comm_dup(MPI_COMM_SELF, comm)
     call MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN)
     line = 1
-    call MPI_Iallreduce(line(1:10:2), sums, 5, MPI_INTEGER, MPI_SUM, comm, request, ierr)
+    call MPI_Iallreduce(MPI_IN_PLACE, line(1:4:2), 2, MPI_INTEGER, MPI_SUM, comm, request, ierr)
+    keeps_copies = ierr == MPI_SUCCESS
+    if (keeps_copies) call MPI_Wait(request, MPI_STATUS_IGNORE)
+    call MPI_Comm_free(comm)
+  end function
+
+  ! Reductions: completed in each way, with what lies between the elements untouched, and written while the operation runs.
+  subroutine kept_copies()
+    integer :: line(10), sums(10), other(10), gap, round, index, out, indices(2), expected(5), i
+    logical :: flag
+    type(MPI_Request) :: requests(2), request
+    if (.not. keeps_copies()) return
+    gap = ranks * (ranks + 1) / 2
+    do round = 1, 7
+      line = [(i * (rank + 1), i = 1, 10)]
+      sums = -1
+      other = [(i * (rank + 1), i = 1, 10)]
+      call MPI_Iallreduce(line(1:10:2), sums(2:10:2), 5, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, requests(1))
+      call MPI_Iallreduce(MPI_IN_PLACE, other(10:2:-2), 5, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, requests(2))
+      sums(1) = -2
+      select case (round)
+      case (1)
+        call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)
+      case (2)
+        call MPI_Wait(requests(2), MPI_STATUS_IGNORE)
+        call MPI_Wait(requests(1), MPI_STATUS_IGNORE)
+      case (3)
+        flag = .false.
+        do while (.not. flag)
+          call MPI_Testall(2, requests, flag, MPI_STATUSES_IGNORE)
+        end do
+      case (4)
+        do i = 1, 2
+          call MPI_Waitany(2, requests, index, MPI_STATUS_IGNORE)
+        end do
+      case (5)
+        do while (any(requests /= MPI_REQUEST_NULL))
+          call MPI_Waitsome(2, requests, out, indices, MPI_STATUSES_IGNORE)
+        end do
+      case (6)
+        do i = 1, 2
+          flag = .false.
+          do while (.not. flag)
+            call MPI_Request_get_status(requests(i), flag, MPI_STATUS_IGNORE)
+          end do
+        end do
+        ! What the program writes now it has written after the operation.
+        call check(other(2) == 2 * gap, 'MPI_Request_get_status')
+        other(2) = 5
+        call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)
+        call check(other(2) == 5, 'written after MPI_Request_get_status')
+        other(2) = 2 * gap
+      case (7)
+        flag = .false.
+        do while (.not. flag)
+          call MPI_Test(requests(1), flag, MPI_STATUS_IGNORE)
+        end do
+        call MPI_Wait(requests(2), MPI_STATUS_IGNORE)
+      end select
+      expected = [1, 3, 5, 7, 9] * gap
+      call check(all(sums(2:10:2) == expected) .and. all(sums(3:9:2) == -1) .and. sums(1) == -2, 'MPI_Iallreduce')
+      call check(all(other(2:10:2) == [2, 4, 6, 8, 10] * gap) .and. all(other(1:9:2) == [1, 3, 5, 7, 9] * (rank + 1)), &
+                 'MPI_Iallreduce in place, backwards')
+    end do
+    sums = -1
+    call MPI_Iscan(line(1:10:2), sums(1:10:2), 5, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, request)
+    call MPI_Wait(request, MPI_STATUS_IGNORE)
+    call check(sums(3) == 3 * (rank + 1) * (rank + 2) / 2 .and. sums(2) == -1, 'MPI_Iscan')
+    call MPI_Iexscan(line(1:10:2), sums(1:10:2), 5, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, request)
+    call MPI_Wait(request, MPI_STATUS_IGNORE)
+    call check(rank == 0 .or. sums(3) == 3 * rank * (rank + 1) / 2, 'MPI_Iexscan')
+    call MPI_Ireduce(line(1:10:2), sums(2:10:2), 5, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD, request)
+    call MPI_Wait(request, MPI_STATUS_IGNORE)
+    call check(rank /= 0 .or. sums(10) == 9 * gap, 'MPI_Ireduce')
+    block
+      integer :: wide(2 * ranks), part(4)
+      wide = [(i, i = 1, 2 * ranks)]
+      part = -1
+      call MPI_Ireduce_scatter_block(wide(1:2 * ranks:2), part(4:1:-3), 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, request)
+      call MPI_Wait(request, MPI_STATUS_IGNORE)
+      call check(part(4) == ranks * (2 * rank + 1) .and. all(part(1:3) == -1), 'MPI_Ireduce_scatter_block')
+      call MPI_Ireduce_scatter(wide(2 * ranks:1:-2), part(1:3:2), [(1, i = 1, ranks)], MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, &
+                               request)
+      call MPI_Wait(request, MPI_STATUS_IGNORE)
+      call check(part(1) == ranks * (2 * ranks - 2 * rank) .and. part(2) == -1, 'MPI_Ireduce_scatter')
+    end block
+  end subroutine
+
+  ! Blocks that no datatype describes.
+  subroutine kept_blocks()
+    integer :: from(4), table(4, 2 * ranks), line(2 * ranks), counts(ranks), places(ranks), i
+    type(MPI_Datatype) :: types(ranks)
+    type(MPI_Request) :: request
+    if (.not. keeps_copies()) return
+    from = rank * 10 + [1, 2, 3, 4]
+    line = -1
+    call MPI_Iallgather(from, 1, MPI_INTEGER, line(2 * ranks:1:-2), 1, MPI_INTEGER, MPI_COMM_WORLD, request)
+    call MPI_Wait(request, MPI_STATUS_IGNORE)
+    call check(all(line(2 * ranks:1:-2) == [(i * 10 + 1, i = 0, ranks - 1)]) .and. all(line(1:2 * ranks:2) == -1), 'backwards')
+    table = -1
+    call MPI_Iallgather(from(1:4:3), 2, MPI_INTEGER, table(1:4:3, 1:2 * ranks:2), 2, MPI_INTEGER, MPI_COMM_WORLD, request)
+    call MPI_Wait(request, MPI_STATUS_IGNORE)
+    call check(all(table(4, 1:2 * ranks:2) == [(i * 10 + 4, i = 0, ranks - 1)]) .and. all(table(2:3, :) == -1), 'a matrix')
+    counts = 1
+    places = [(i, i = ranks - 1, 0, -1)]
+    table = rank
+    line = -1
+    call MPI_Ialltoallv(table(1:4:3, 1:ranks), counts, places, MPI_INTEGER, line(2 * ranks:1:-2), counts, places, MPI_INTEGER, &
+                        MPI_COMM_WORLD, request)
+    call MPI_Wait(request, MPI_STATUS_IGNORE)
+    call check(all(line(2:2 * ranks:2) == [(i, i = 0, ranks - 1)]), 'MPI_Ialltoallv')
+    types = MPI_INTEGER
+    line = -1
+    call MPI_Ialltoallw(table(1:4:3, 1:ranks), counts, 4 * places, types, line(2:2 * ranks:2), counts, 4 * places, types, &
+                        MPI_COMM_WORLD, request)
+    call MPI_Wait(request, MPI_STATUS_IGNORE)
+    call check(all(line(2:2 * ranks:2) == [(i, i = ranks - 1, 0, -1)]) .and. line(1) == -1, 'MPI_Ialltoallw')
+  end subroutine
+
+  ! Each start takes what the array has then.
+  subroutine kept_persistent()
+    integer :: line(10), sums(10), from(2), table(4, 2 * ranks), round, i
+    type(MPI_Request) :: requests(2)
+    if (.not. keeps_copies()) return
+    sums = -1
+    table = -1
+    call MPI_Allreduce_init(line(1:10:2), sums(10:1:-2), 5, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, requests(1))
+    call MPI_Allgather_init(from, 2, MPI_INTEGER, table(1:4:3, 1:2 * ranks:2), 2, MPI_INTEGER, MPI_COMM_WORLD, MPI_INFO_NULL, &
+                            requests(2))
+    do round = 1, 3
+      line = [(i * round, i = 1, 10)]
+      from = rank * 10 + round
+      call MPI_Startall(2, requests)
+      call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)
+      call check(all(sums(10:1:-2) == [1, 3, 5, 7, 9] * round * ranks) .and. all(sums(1:9:2) == -1), 'MPI_Allreduce_init')
+      call check(all(table(4, 1:2 * ranks:2) == [(i * 10 + round, i = 0, ranks - 1)]) .and. all(table(3, :) == -1), &
+                 'MPI_Allgather_init')
+    end do
+    sums(10) = -5
+    call MPI_Request_free(requests(1))
+    call MPI_Request_free(requests(2))
+    call check(sums(10) == -5, 'a request that is freed')
+  end subroutine
+
+  ! Elements that are part of a datatype's one: of messages, of files, of windows, persistent and freed before they are complete.
+  subroutine kept_by_other_calls()
+    integer :: line(8), got(8), memory(8), i
+    character(len=40) :: name
+    type(MPI_File) :: file
+    type(MPI_Win) :: win
+    type(MPI_Request) :: requests(2)
+    if (.not. keeps_copies()) return
+    line = [(rank * 10 + i, i = 1, 8)]
+    got = -1
+    call MPI_Irecv(got(2:8:2), 2, MPI_2INTEGER, left, 1, MPI_COMM_WORLD, requests(1))
+    call MPI_Isend(line(1:8:2), 2, MPI_2INTEGER, right, 1, MPI_COMM_WORLD, requests(2))
+    line(2) = -7
+    call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)
+    call check(all(got(2:8:2) == left * 10 + [1, 3, 5, 7]) .and. all(got(1:7:2) == -1), 'MPI_Isend, MPI_Irecv')
+    call MPI_Send_init(line(1:8:2), 2, MPI_2INTEGER, right, 2, MPI_COMM_WORLD, requests(1))
+    line(3) = 99
+    call MPI_Start(requests(1))
+    call MPI_Recv(got(1:8:2), 2, MPI_2INTEGER, left, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
+    call MPI_Wait(requests(1), MPI_STATUS_IGNORE)
+    call MPI_Request_free(requests(1))
+    call check(all(got(1:8:2) == [left * 10 + 1, 99, left * 10 + 5, left * 10 + 7]), 'MPI_Send_init')
+    call MPI_Isend(line(1:8:2), 2, MPI_2INTEGER, right, 3, MPI_COMM_WORLD, requests(1))
+    call MPI_Request_free(requests(1))
+    call MPI_Recv(got, 2, MPI_2INTEGER, left, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
+    call check(got(4) == left * 10 + 7, 'a request that is freed at once')
+    write (name, '(a,i0,a)') 'kept.', rank, '.data'
+    call MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE + MPI_MODE_RDWR + MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, file)
+    call MPI_File_iwrite_at(file, 0_MPI_OFFSET_KIND, line(1:8:2), 2, MPI_2INTEGER, requests(1))
+    call MPI_Wait(requests(1), MPI_STATUS_IGNORE)
+    got = -1
+    call MPI_File_iread_at(file, 0_MPI_OFFSET_KIND, got(1:8:2), 2, MPI_2INTEGER, requests(1))
+    call MPI_Wait(requests(1), MPI_STATUS_IGNORE)
+    call check(all(got(1:8:2) == line(1:8:2)) .and. all(got(2:8:2) == -1), 'MPI_File_iwrite_at, MPI_File_iread_at')
+    call MPI_File_close(file)
+    memory = -1
+    call MPI_Win_create(memory, 32_MPI_ADDRESS_KIND, 4, MPI_INFO_NULL, MPI_COMM_SELF, win)
+    call MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win)
+    call MPI_Rput(line(1:8:2), 2, MPI_2INTEGER, 0, 0_MPI_ADDRESS_KIND, 2, MPI_2INTEGER, win, requests(1))
+    call MPI_Wait(requests(1), MPI_STATUS_IGNORE)
+    call MPI_Win_flush(0, win)
+    got = -1
+    call MPI_Rget(got(1:8:2), 2, MPI_2INTEGER, 0, 0_MPI_ADDRESS_KIND, 2, MPI_2INTEGER, win, requests(1))
+    call MPI_Wait(requests(1), MPI_STATUS_IGNORE)
+    call MPI_Win_unlock(0, win)
+    call check(all(memory(1:4) == line(1:8:2)) .and. all(got(1:8:2) == line(1:8:2)) .and. all(got(2:8:2) == -1), &
+               'MPI_Rput, MPI_Rget')
+    call MPI_Win_free(win)
+  end subroutine
+
+  ! What cannot be described and outlives the call, of which no request tells: an error that says so.
+  subroutine refused()
+    integer :: line(10), ierr, again, class, length
+    type(MPI_Win) :: win
+    character(len=MPI_MAX_ERROR_STRING) :: text
+    line = 1
+    call MPI_Win_create(line, 40_MPI_ADDRESS_KIND, 4, MPI_INFO_NULL, MPI_COMM_SELF, win)
+    call MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN)
+    call MPI_Win_fence(0, win)
+    call MPI_Put(line(1:8:2), 2, MPI_2INTEGER, 0, 0_MPI_ADDRESS_KIND, 2, MPI_2INTEGER, win, ierr)
     call MPI_Error_class(ierr, class)
     call MPI_Error_string(ierr, text, length)
-    call check(class == MPI_ERR_BUFFER .and. index(text, 'MPI_Iallreduce (sendbuf)') > 0, 'MPI_Iallreduce: '//text(:length))
-    call MPI_Iallreduce(line(1:10:2), sums, 5, MPI_INTEGER, MPI_SUM, comm, request, again)
+    call check(class == MPI_ERR_BUFFER .and. index(text, 'MPI_Put (origin_addr)') > 0, 'MPI_Put: '//text(:length))
+    call MPI_Put(line(1:8:2), 2, MPI_2INTEGER, 0, 0_MPI_ADDRESS_KIND, 2, MPI_2INTEGER, win, again)
     call check(again == ierr, 'the same refusal has the same code')
-    call MPI_Comm_free(comm)
+    call MPI_Win_fence(0, win)
+    call MPI_Win_free(win)
   end subroutine
 
   ! What a call does not write may change while it runs: elements behind its count, and between those of a section.
@@ -335,13 +543,12 @@ contains
     character(len=40) :: name
     type(MPI_File) :: file
     type(MPI_Win) :: win
-    type(MPI_Request) :: request
     line = 1
     write (name, '(a,i0,a)') 'sections.', rank, '.data'
     call MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE + MPI_MODE_RDWR + MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, file)
-    call MPI_File_iwrite(file, line(1:8:2), 2, MPI_2INTEGER, request, ierr)
+    call MPI_File_write_all_begin(file, line(1:8:2), 2, MPI_2INTEGER, ierr)
     call MPI_Error_class(ierr, class)
-    call check(class == MPI_ERR_BUFFER, 'MPI_File_iwrite')
+    call check(class == MPI_ERR_BUFFER, 'MPI_File_write_all_begin')
     call MPI_File_close(file)
     call MPI_Win_create(line, 32_MPI_ADDRESS_KIND, 4, MPI_INFO_NULL, MPI_COMM_SELF, win)
     call MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN)

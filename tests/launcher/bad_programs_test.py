@@ -2,6 +2,7 @@
 
 import os
 import resource
+import shlex
 import subprocess
 import tempfile
 import unittest
@@ -75,6 +76,20 @@ class BadPrograms(tool.Case):
                           {"SLURM_STEP_NUM_TASKS": "1"}):
             done = self.alone(**variables)
             self.assertEqual((done.returncode, done.stderr), (0, ""), variables)
+
+    def test_a_job_that_a_rank_starts(self):
+        """Our mpiexec in a program of a job, and in a shell that is a rank, or a task of another launcher: each is a job of its own."""
+        inner = shlex.quote(str(tool.TOOLS / "mpiexec")) + " -n 2 sh -c 'echo inside'"
+        for way in ([], ["--ranks", "threads"], ["--ranks", "processes"], ["--per-process", "2"]):
+            with self.subTest(way=way):
+                result = tool.run("-n", "3", *way, tool.program("nested"), inner)
+                self.assertEqual((result.code, result.out, result.err), (0, "inside\n" * 2, ""))
+                self.assertEqual(tool.run("-n", "3", *way, tool.program("nested"), inner + "'; exit 5'").code, 5)
+        result = tool.run("-n", "2", "sh", "-c", shlex.quote(str(tool.TOOLS / "mpiexec")) + " -n 3 " + tool.in_shell("show"))
+        self.assertEqual((result.code, result.err), (0, ""))
+        task = {"SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "1", "SLURM_JOB_ID": "7"}
+        result = tool.run("-n", "2", "echo", "x", env=task)
+        self.assertEqual((result.code, result.out, result.err), (0, "x\nx\n", ""))
 
     def test_our_launcher_below_another_one(self):
         result = tool.run("-n", "2", tool.program("show"), env={"PMI_SIZE": "2", "SLURM_STEP_NUM_TASKS": "3", "OMPI_COMM_WORLD_SIZE": "4"})

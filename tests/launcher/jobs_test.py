@@ -182,6 +182,13 @@ class Jobs(tool.Case):
         self.assertIn("rank 2 of 3 aborted the job with code 7", result.err)
         self.assertIn("lost rank", result.err)
 
+    def test_children_that_fail_alone(self):
+        """They are disconnected: the job's exit code is theirs in each mode."""
+        for way in ([], ["--ranks", "threads"], ["--ranks", "processes"], ["--per-process", "1"]):
+            for how, code in (("code", 5), ("early", 6), ("abort", 7), ("signal", 134)):
+                with self.subTest(way=way, how=how):
+                    self.assertEqual(tool.run(*way, "-n", 1, tool.program("spawn"), how).code, code)
+
     def test_a_spawned_job_ends_with_the_process_that_has_started_it(self):
         program, mark = pathlib.Path(tool.program("meet")).with_name("mpi_dynamic_fatal"), f"hold{os.getpid()}"
         those = lambda: [path for path in pathlib.Path("/proc").glob("[0-9]*/cmdline") if mark in path.read_text(errors="replace")]

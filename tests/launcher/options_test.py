@@ -123,7 +123,7 @@ class Options(tool.Case):
         self.assert_says(result, 2, "--proxy is how mpiexec starts itself on other hosts: it is not for users")
 
     def test_options_that_ask_for_what_happens_anyway(self):
-        result = tool.run("--allow-run-as-root", "--oversubscribe", "-n", "40", "true")
+        result = tool.run("--allow-run-as-root", "--oversubscribe", "-memory-alloc-kinds", "system,cuda:device", "-n", "40", "true")
         self.assertEqual((result.code, result.err), (0, ""))
 
     def test_refused_options_say_why(self):

@@ -128,6 +128,57 @@ class Signals(tool.Case):
         self.assertEqual((result.code, result.out), (0, "ending\nending\nsaved\nsaved\n"), result)
 
 
+class SilentRanks(tool.Case):
+    """What is told of processes that cannot answer: that they are stopped, or ending."""
+
+    def start(self, *options):
+        command = [str(tool.BIN / "mpiexec"), *options, "-n", "2", tool.program("busy")]
+        job = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        self.addCleanup(job.communicate)
+        self.addCleanup(job.kill)
+        self.assertEqual(job.stdout.readline(), "busy\n")
+        return job
+
+    def ranks(self, job):
+        children = lambda process: [int(word) for word in pathlib.Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+        return [rank for supervisor in children(job.pid) for rank in children(supervisor)]
+
+    def test_a_signal_to_the_whole_group(self):
+        for options in ([], ["--ranks", "threads"], ["--ranks", "processes"]):
+            for _ in range(3):
+                with self.subTest(options=options):
+                    job = self.start(*options)
+                    os.killpg(job.pid, signal.SIGTERM)
+                    _, err = tool.end_of(job)
+                    self.assertEqual(job.returncode, 128 + signal.SIGTERM, err)
+                    for wrong in ("hosts that have not answered", "not called MPI_Init", "block it"):
+                        self.assertNotIn(wrong, err)
+
+    def told_of(self, job, text):
+        """What mpiexec says when it is asked where the ranks are."""
+        job.send_signal(signal.SIGQUIT)
+        told = ""
+        while text not in told:
+            line = job.stderr.readline()
+            self.assertNotEqual(line, "", told)
+            told += line
+
+    def test_a_stopped_one(self):
+        job = self.start("--ranks", "processes")
+        os.kill(self.ranks(job)[1], signal.SIGSTOP)
+        self.told_of(job, "rank 1 is stopped")
+        job.terminate()
+        _, err = tool.end_of(job)
+        self.assertIn("rank 1 is stopped", err)
+        self.assertNotIn("block it", err)
+
+    def test_all_stopped(self):
+        """They share a process."""
+        job = self.start()
+        os.kill(self.ranks(job)[0], signal.SIGSTOP)
+        self.told_of(job, "ranks 0,1 are stopped")
+
+
 @unittest.skipIf(shutil.which("bash") is None, "not installed: bash")
 class ClosedTerminal(tool.Case):
     """The shell of a terminal that closes sends SIGHUP to its jobs, and the kernel sends it once more. Both together are one wish: ranks that handle it

@@ -16,10 +16,10 @@ for argument in "$@"; do
   elif [ ! -e "$include/mpif.h" ]; then
     echo "$where: Clump @PROJECT_VERSION@ was built without Fortran bindings, as there was no gfortran" >&2
   elif [ ! -e "$modules/built_by" ]; then
-    echo "$where: there are no module files of MPI for this compiler ($about_compiler), only for $(cd "$include/clump/fortran" && cat ./*/built_by | paste -s -d ';'):" \
+    echo "$where: there are no module files of MPI for this compiler ($about_compiler), only for $(cd "$include/clump/fortran" && cat ./*/built_by | paste -s -d ';')${why_no_modules:+, and none could be made: $why_no_modules}:" \
       "'clump fortran --compiler ${compiler%% *}' makes some" >&2
   elif [ "$about_compiler" != "$(cat "$modules/built_by")" ] && [ "${line#*mpif.h}" = "$line" ]; then
-    echo "$where: the module files of MPI are from $(cat "$modules/built_by"), and this compiler is $about_compiler; if it cannot read" \
+    echo "$where: the module files of MPI are from $(cat "$modules/built_by"), and this compiler is $about_compiler${why_no_modules:+, for which none could be made: $why_no_modules}; if it cannot read" \
       "them, 'clump fortran --compiler ${compiler%% *}' makes new ones" >&2
   fi
   break

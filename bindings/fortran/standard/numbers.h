@@ -83,6 +83,11 @@ MPI_Fint integer(Handle handle) {
   return bits < kPredefined ? static_cast<MPI_Fint>(bits) : to_integer(handle);
 }
 
+/// A request as the MPI library has it.
+inline std::intptr_t request_of_library(MPI_Fint number) {
+  return reinterpret_cast<std::intptr_t>(handle<MPI_Request>(number));
+}
+
 /// What no function makes.
 template <typename Handle>
 Handle nothing() {

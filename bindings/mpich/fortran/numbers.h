@@ -22,6 +22,9 @@ MPI_Fint integer(Handle handle) {
 }
 inline MPI_Fint integer(MPI_File file) { return PMPI_File_c2f(file); }
 
+/// A request as the MPI library beneath the facade has it (detail::kMade of handles.h).
+inline std::intptr_t request_of_library(MPI_Fint number) { return number & 0x7fffffff; }
+
 /// What no function makes. A handle of MPICH's has its kind in the bits above.
 template <typename Handle>
 Handle nothing() {

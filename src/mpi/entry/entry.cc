@@ -21,14 +21,19 @@ namespace clump::mpi {
 
 namespace {
 
-// The same failure with the name of the call in front of its text.
-base::Status with_name(const char* call, base::Status status) {
+std::string text_of(const core::Rank* self, int code) {
+  return self != nullptr ? self->error_codes.text_of(code) : base::message_of(code);
+}
+
+// The same failure with the name of the call in front of its text, as a code of the rank.
+base::Status with_name(core::Rank* self, const char* call, base::Status status) {
   if (core::ErrorCodes::is_users(status.code())) return status;
-  std::string text = base::message_of(status.code());
+  std::string text = text_of(self, status.code());
   const char* const meaning = base::meaning_of_class(status.error_class());
   if (text.empty()) text = meaning != nullptr ? meaning : fmt::format("error {}", status.error_class());
-  return base::fail_with_text(status.error_class(),
-                              fmt::format("{}{}{}", call, text.front() == '(' ? "" : ": ", text));
+  text = fmt::format("{}{}{}", call, text.front() == '(' ? "" : ": ", text);
+  return self != nullptr ? self->error_codes.tell(status.error_class(), std::move(text))
+                         : base::fail_with_text(status.error_class(), std::move(text));
 }
 
 // What the program gets. MPI_ERR_IN_STATUS is returned as such (MPI-5.0 section 3.7.5): programs compare
@@ -50,10 +55,9 @@ int class_of(core::Rank* self, base::Status status) {
 std::string last_words(core::Rank* self, const char* call, base::Status status, const core::Comm* comm) {
   std::string text;
   if (!core::ErrorCodes::is_users(status.code()))
-    text = base::message_of(status.code());
+    text = text_of(self, status.code());
   else
-    text = fmt::format("{}: error code {} {}", call, status.code(),
-                       self == nullptr ? "" : self->error_codes.text_of(status.code()));
+    text = fmt::format("{}: error code {} {}", call, status.code(), text_of(self, status.code()));
   if (const char* name = base::name_of_class(class_of(self, status))) text += fmt::format(" [{}]", name);
   const std::string name = comm != nullptr ? comm->name.get() : "";
   if (!name.empty() && text.find(name) == std::string::npos) text += fmt::format(" [on {}]", name);
@@ -142,7 +146,7 @@ int call_users(core::Rank* self, const core::Errhandler& handler, const ErrorTar
 }  // namespace
 
 int raise(core::Rank* self, const ErrorTarget& target, const char* call, base::Status status) {
-  status = with_name(call, status);
+  status = with_name(self, call, status);
   const base::Ref<core::Errhandler> handler = handler_of(self, target);
   switch (handler->action) {
     case core::Errhandler::Action::kReturn:

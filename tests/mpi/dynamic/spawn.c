@@ -8,11 +8,12 @@
 
 static int rank, size;
 
-static int appnum(void) {
+static int attribute(int key) {
   int *value = NULL, flag = 0;
-  CHECK_OK(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_APPNUM, &value, &flag));
+  CHECK_OK(MPI_Comm_get_attr(MPI_COMM_WORLD, key, &value, &flag));
   return flag ? *value : -1;
 }
+static int appnum(void) { return attribute(MPI_APPNUM); }
 
 /* What parents and children do together. */
 static void work(MPI_Comm inter, int is_child) {
@@ -50,6 +51,14 @@ static int child(int argc, char** argv) {
     CHECK_STR(argv[2], "two words");
     CHECK_STR(argv[3], "");
     CHECK_EQ(appnum(), 0);
+  } else if (strcmp(argv[1], "universe") == 0) {
+    const int parents = atoi(argv[2]);
+    CHECK_EQ(attribute(MPI_UNIVERSE_SIZE), parents > size ? parents : size);
+    CHECK_EQ(argc, 7);
+    CHECK_STR(argv[3], ":");
+    CHECK_STR(argv[4], "-n");
+    CHECK_STR(argv[5], "::");
+    CHECK_STR(argv[6], ":");
   } else if (strcmp(argv[1], "first") == 0) {
     CHECK_EQ(size, 3);
     CHECK_EQ(appnum(), 0);
@@ -100,6 +109,17 @@ static void one_program(const char* program) {
   CHECK_OK(MPI_Comm_spawn(rank == root ? program : NULL, rank == root ? arguments : NULL,
                           rank == root ? 3 : -7, MPI_INFO_NULL, root, MPI_COMM_WORLD, &inter, codes));
   check_codes(codes, 3, MPI_SUCCESS);
+  work(inter, 0);
+  CHECK_OK(MPI_Comm_disconnect(&inter));
+}
+
+/* The universe is that of the parents, and arguments may look like a launcher's own. */
+static void universe(const char* program) {
+  char number[20];
+  snprintf(number, sizeof number, "%d", attribute(MPI_UNIVERSE_SIZE));
+  char* arguments[] = {"universe", number, ":", "-n", "::", ":", NULL};
+  MPI_Comm inter = MPI_COMM_NULL;
+  CHECK_OK(MPI_Comm_spawn(program, arguments, 3, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE));
   work(inter, 0);
   CHECK_OK(MPI_Comm_disconnect(&inter));
 }
@@ -186,6 +206,7 @@ int main(int argc, char** argv) {
   if (argc > 1 && argv[1][0] != '/') return child(argc, argv);
   CHECK_EQ(fesetround(FE_UPWARD), 0);
   one_program(argv[0]);
+  universe(argv[0]);
   two_programs(argv[0]);
   wishes(argv[0]);
   if (argc > 1) another_program(argv[1]);

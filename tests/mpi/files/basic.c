@@ -115,6 +115,9 @@ static void inquiries(void) {
   CHECK_STR(value, "7");
   MPI_Info_get(info, "no_such_hint", 99, value, &flag);
   CHECK(!flag);
+  MPI_Info_get(info, "mpi_memory_alloc_kinds", 99, value, &flag);
+  CHECK(flag);
+  CHECK_STR(value, "system,mpi");
   MPI_Info_set(info, "cb_nodes", "1");
   CHECK_OK(MPI_File_set_info(file, info));
   MPI_Info_free(&info);

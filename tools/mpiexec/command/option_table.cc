@@ -75,6 +75,7 @@ const Option kOptions[] = {
     {{"malloc"}, allocator, 1, "libc|mimalloc|NAME|FILE",
      "the allocator of ranks that share a process (default mimalloc, or what the program brings; CLUMP_MALLOC)"},
     {{"proxy"}, set<&Command::proxy>},
+    {{"argc"}, number<&Part::words_to_come>, 1},
     {{"use-hwthread-cpus"}, set<&Command::hardware_threads>, 0, "", "use all hardware threads of a core, not one"},
     {{"workers"}, number<&Command::workers>, 1, "N", "so many workers (default: one for each core)"},
     {{"usize"}, number<&Command::universe>, 1, "N",
@@ -111,6 +112,7 @@ const Option kOptions[] = {
     {{"allow-run-as-root"}, already},
     {{"oversubscribe"}, already},
     {{"byslot"}, already},
+    {{"memory-alloc-kinds"}, already, 1},  // there are those that every library has (src/mpi/initialization.h)
     {{"enable-recovery"}, refused, 0, "", "a failing rank always ends the job"},
     {{"disable-auto-cleanup"}, refused, 0, "", "a failing rank always ends the job"},
     {{"nolocal"}, refused, 0, "", "name the hosts by --host"},
@@ -149,7 +151,8 @@ bool is_accepted(const Option& row) {
 }
 
 bool is_hidden(const Option& row) {
-  return row.handle == handlers::refused || row.handle == handlers::set<&Command::proxy>;
+  return row.handle == handlers::refused || row.handle == handlers::set<&Command::proxy> ||
+         row.handle == handlers::number<&Part::words_to_come>;
 }
 
 }  // namespace clump::mpiexec

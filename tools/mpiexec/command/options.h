@@ -44,6 +44,7 @@ struct Part {
   std::optional<std::string> soft;  ///< as typed
   std::vector<std::string> path;    ///< where the program is looked for before PATH
   std::vector<std::string> words;   ///< the program as typed, then its arguments
+  int words_to_come = 0;            ///< so many follow, ':' perhaps among them; 0: all up to ':'
   std::string working_directory;    ///< as typed; empty: mpiexec's
   Environment environment;
 };

@@ -70,9 +70,11 @@ base::Status Parser::run() {
   return end_part();
 }
 
-/// The program and its arguments: all words up to ':' or the end, options or not.
+/// The program and its arguments: all words up to ':' or the end, or as many as were announced, options or
+/// not.
 void Parser::program() {
-  while (at_ < words_.size() && words_[at_] != ":") part().words.push_back(words_[at_++]);
+  for (int& to_come = part().words_to_come; at_ < words_.size() && (to_come > 0 || words_[at_] != ":");)
+    part().words.push_back(words_[at_++]), --to_come;
 }
 
 /// `mpiexec --map -n 8` runs nothing.

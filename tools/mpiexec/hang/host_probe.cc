@@ -15,9 +15,11 @@ constexpr std::uint32_t kUnasked = 0;
 
 }  // namespace
 
-void HostProbe::begin(const pmi::Job& job, const pmi::NodeMemory& memory) {
+void HostProbe::begin(const pmi::Job& job, const pmi::NodeMemory& memory,
+                      std::function<pmi::Standing::State(int process)> state_of) {
   job_ = &job;
   memory_ = &memory;
+  state_of_ = std::move(state_of);
   ended_.assign(static_cast<std::size_t>(job.this_node().processes), false);
 }
 
@@ -131,25 +133,34 @@ void HostProbe::take(const pmi::AccountNote& note) {
 }
 
 void HostProbe::finish_question() {
+  using State = pmi::Standing::State;
   pmi::Account all;
   bool is_complete = true;
   for (const int process : running()) {
     const auto found = answers_.find(process);
     pmi::Account one;
-    if (found != answers_.end() && found->second.is_complete && pmi::decode(found->second.bytes, one))
+    if (found != answers_.end() && found->second.is_complete && pmi::decode(found->second.bytes, one)) {
       all.add(std::move(one));
-    else
-      is_complete = is_complete && has_answered(process);
+      continue;
+    }
+    is_complete = is_complete && has_answered(process);
+    const State state = state_of_(process);
+    // One that has not called MPI cannot answer.
+    const bool has_called = memory_->host(process).observes.load(std::memory_order_acquire);
+    tell_all_of(process, state == State::kMute && !has_called ? State::kBefore : state, all);
   }
   for (std::size_t i = 0; i < ended_.size(); ++i)
     if (ended_[i])
-      for (const int rank :
-           job_->ranks_of(job_->processes[static_cast<std::size_t>(job_->this_node().first) + i]))
-        all.standings.push_back({rank, pmi::Standing::State::kEnded, {}});
+      tell_all_of(job_->this_node().first + static_cast<int>(i), State::kEnded, all);
   replies_.push_back({.kind = ControlReply::Kind::kAccount,
                       .number = *std::exchange(question_, std::nullopt),
                       .holds = is_complete,
                       .bytes = pmi::encode(all)});
+}
+
+void HostProbe::tell_all_of(int process, pmi::Standing::State state, pmi::Account& account) const {
+  for (const int rank : job_->ranks_of(job_->processes[static_cast<std::size_t>(process)]))
+    account.standings.push_back({rank, state, {}});
 }
 
 std::optional<HostProbe::Clock::time_point> HostProbe::alarm() const {

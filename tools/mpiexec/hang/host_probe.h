@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -20,7 +21,9 @@ namespace clump::mpiexec {
 /// Owned by mpiexec's only thread; nothing blocks.
 class HostProbe {
  public:
-  void begin(const pmi::Job& job, const pmi::NodeMemory& memory);
+  /// `state_of`: what is to be told of a process that does not answer.
+  void begin(const pmi::Job& job, const pmi::NodeMemory& memory,
+             std::function<pmi::Standing::State(int process)> state_of);
 
   /// Those of its kinds; others are not for it.
   void handle(const ControlMessage& message);
@@ -29,6 +32,10 @@ class HostProbe {
   /// A process will not call MPI any more: it says so, or has ended.
   void note_done() { tell_if_all_rest(); }
   void note_end(int process);
+  /// The answer to a question is wanted now, as far as it is known.
+  void hurry() {
+    if (question_) finish_question();
+  }
   /// The processes shall end: they are stuck.
   void end_all() const;
 
@@ -47,10 +54,12 @@ class HostProbe {
   void ask(std::uint32_t question);
   bool has_answered(int process) const;
   void finish_question();
+  void tell_all_of(int process, pmi::Standing::State state, pmi::Account& account) const;
   void look_at_progress(std::uint32_t look);
 
   const pmi::Job* job_ = nullptr;
   const pmi::NodeMemory* memory_ = nullptr;
+  std::function<pmi::Standing::State(int process)> state_of_;
   std::vector<bool> ended_;  // by process of this node
   std::deque<ControlReply> replies_;
 

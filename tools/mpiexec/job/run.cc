@@ -133,7 +133,7 @@ base::Status Run::make_descriptors() {
   if (records_.are_wanted()) CLUMP_TRY(records_.begin(plan_.job));
   CLUMP_TRY(pmi::NodeMemory::make(plan_.job, node_));
   CLUMP_TRY(pmi::NodeMemory::map(plan_.job, node_, memory_));
-  probe_.begin(plan_.job, memory_);
+  probe_.begin(plan_.job, memory_, [this](int process) { return state_of_silent(process); });
   successors_.begin(plan_.job, memory_);
   link_.begin(plan_.job);
   others_.begin(plan_.job, memory_, link_);

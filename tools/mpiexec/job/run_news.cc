@@ -37,7 +37,7 @@ void Run::settle_successors() {
   const base::Status settled = successors_.settle(life_, records_.are_wanted() ? records_.descriptor() : -1);
   if (!settled.ok()) return successors_.refuse_all(base::message_of(settled.code()));
   probe_ = {};
-  probe_.begin(job(), memory());
+  probe_.begin(job(), memory(), [](int) { return pmi::Standing::State::kMute; });
   link_.begin(job());
 }
 
@@ -78,6 +78,8 @@ bool Run::read_packet() {
     diag::name_launch(launch);
   } else if (pmi::OutputNote note; pmi::decode(packet, note)) {
     tell_of_lost_output(diag::rank_of(note.rank, job().ranks()), note.error);
+  } else if (pmi::StartedJobNote started; pmi::decode(packet, started)) {
+    if (code_of_started_job_ == 0) code_of_started_job_ = started.code;
   } else if (!failure_ && !is_stuck_ && pmi::decode(packet, failure)) {
     if (is_as_wanted(failure)) {
       end_as_wanted(failure);
@@ -123,6 +125,19 @@ void Run::take_signal(int number, bool from_terminal, std::chrono::milliseconds 
   if (command_.proxy) limit_grace(grace);  // the others are ended, too
 }
 
+pmi::Standing::State Run::state_of_silent(int process) const {
+  using State = pmi::Standing::State;
+  switch (supervisor_.life_of(process - job().this_node().first)) {
+    case Supervisor::Life::kStopped:
+      return State::kStopped;
+    case Supervisor::Life::kEnds:
+      return State::kEnds;
+    case Supervisor::Life::kRuns:
+      break;
+  }
+  return State::kMute;
+}
+
 void Run::look_who_blocks() {
   taken_by_.reset();
   if (exit_code_ != 0) return;
@@ -147,8 +162,12 @@ void Run::look_who_waits() {
   std::string text;
   const HangDetector::Finding found = link_.poll(text);
   pass_on_news();
-  if (ends_by_ != 0 && (found == HangDetector::Finding::kAsked || Clock::now() >= *ends_at_latest_))
-    return end_from_outside(found == HangDetector::Finding::kAsked ? text : link_.text());
+  if (ends_by_ != 0 && found == HangDetector::Finding::kAsked) return end_from_outside(text);
+  if (ends_by_ != 0 && Clock::now() >= *ends_at_latest_) {
+    probe_.hurry();
+    pass_on_news();
+    return end_from_outside(link_.text());
+  }
   if (found == HangDetector::Finding::kAsked) return say("where the ranks are:\n" + text);
   if (found == HangDetector::Finding::kNothing || failure_ || (exit_code_ != 0 && !is_stuck_)) return;
   failure_ = stuck(found, command_.hang_after_seconds, text);

@@ -71,7 +71,10 @@ class Run {
   /// As poll() takes them.
   int milliseconds_left() const;
   /// What mpiexec, or this proxy, would end with by now.
-  int code() const { return is_output_lost_ && exit_code_ == 0 ? kExitOutput : exit_code_; }
+  int code() const {
+    if (exit_code_ != 0) return exit_code_;
+    return is_output_lost_ ? kExitOutput : code_of_started_job_;
+  }
   /// Starts it when all processes wait for it. Its end is the job's.
   void look_after_gdb();
 
@@ -107,6 +110,7 @@ class Run {
   void take_signal(int number, bool from_terminal, std::chrono::milliseconds grace);
   /// A rank that handles the signal may take its time. One that does not even take it would never end.
   void look_who_blocks();
+  pmi::Standing::State state_of_silent(int process) const;
   void pass_on(int signal);
   void read_events();
   const pmi::HostProcess& process_of(const Event& event) const;
@@ -174,6 +178,7 @@ class Run {
   bool has_told_failure_ = false;  ///< to mpiexec
   bool has_timed_out_ = false;     ///< --timeout has ended the job
   EndRequests requests_;
+  int code_of_started_job_ = 0;    ///< of the first that failed (MPI_Comm_spawn); 0: none has
   int exit_code_ = 0;
 };
 

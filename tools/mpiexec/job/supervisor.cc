@@ -66,6 +66,13 @@ std::string status_of(pid_t process, std::string_view name) {
   return {};
 }
 
+/// Of all threads of the process, and its first one has not taken it; the kernel ends threads by SIGKILL.
+bool is_pending(pid_t process, int number) {
+  for (const char* const name : {"ShdPnd", "SigPnd"})
+    if ((std::strtoull(status_of(process, name).c_str(), nullptr, 16) >> (number - 1) & 1) != 0) return true;
+  return false;
+}
+
 /// In the new process. Returns only if it cannot become `process`: why, and errno.
 Event::Kind become(const Process& process, pid_t parent) {
   constexpr Event::Kind kCannotStart = Event::Kind::kCannotStart;
@@ -242,14 +249,18 @@ void Supervisor::signal(int number) const {
   (void)!::send(socket_, &number, sizeof number, MSG_DONTWAIT | MSG_NOSIGNAL);  // it may be gone
 }
 
+Supervisor::Life Supervisor::life_of(int index) const {
+  const pid_t process = running_[static_cast<std::size_t>(index)];
+  const std::string state = process > 0 ? status_of(process, "State") : "";
+  if (state.empty() || state.starts_with('Z') || state.starts_with('X')) return Life::kEnds;
+  if (is_pending(process, SIGKILL) || status_of(process, "CoreDumping") == "1") return Life::kEnds;
+  return state.starts_with('T') || state.starts_with('t') ? Life::kStopped : Life::kRuns;
+}
+
 bool Supervisor::has_pending(int number) const {
-  const auto blocks = [number](pid_t process) {
-    const std::string state = status_of(process, "State"), pending = status_of(process, "ShdPnd");
-    return !state.starts_with('T') && !state.starts_with('t') &&
-           (std::strtoull(pending.c_str(), nullptr, 16) >> (number - 1) & 1) != 0;
-  };
-  return std::any_of(running_.begin(), running_.end(),
-                     [&](pid_t process) { return process > 0 && blocks(process); });
+  for (int i = 0; i < static_cast<int>(running_.size()); ++i)
+    if (life_of(i) == Life::kRuns && is_pending(running_[static_cast<std::size_t>(i)], number)) return true;
+  return false;
 }
 
 bool Supervisor::is_dumping_core() const {

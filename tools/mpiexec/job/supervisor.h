@@ -77,8 +77,12 @@ class Supervisor {
   /// Has the supervisor send a signal to all processes that have not ended. It reaps them, and so knows whose
   /// numbers are still theirs.
   void signal(int number) const;
+  /// How the process with this index is. kEnds: the system takes it away, which may last: it has memory to
+  /// free, or a core file to write.
+  enum class Life : std::uint8_t { kRuns, kStopped, kEnds };
+  Life life_of(int index) const;
   /// Whether one of the processes has not taken this signal, because all of its threads block it. One that is
-  /// stopped would take it later.
+  /// stopped would take it later, and one that ends never.
   bool has_pending(int number) const;
   /// Whether the system writes a core file of one of the processes now; killed, that process would leave half
   /// a file.

@@ -180,7 +180,8 @@ image::Verdict inspect_app(const pmi::App& app, Plan& plan) {
     if (std::ranges::none_of(preloads.own, is_it)) preloads.own.push_back(library);
   }
   for (const std::string& library : verdict.libraries) {
-    if (image::is_facade(library) && std::ranges::find(preloads.own, library) == preloads.own.end())
+    const bool is_ours = image::is_facade(library) || library == verdict.brought;
+    if (is_ours && std::ranges::find(preloads.own, library) == preloads.own.end())
       preloads.own.push_back(library);
   }
   plan.preloads.push_back(std::move(preloads));
