@@ -46,6 +46,9 @@ int mpiexec(const std::vector<std::string>& words) {
     if (!command.quiet) tools::print_error("mpiexec: {} is ignored: {}\n", option, why);
   }
   merge_names(command.hosts);
+  int ranks = 0;
+  for (const Part& part : command.parts) ranks += part.ranks;
+  keep_used(command.hosts, command.per_host, ranks, command.map_by);
   if (!needs_other_hosts(command)) command.hosts.clear();
   Plan plan;
   int exit_code = kExitCannotRun;
@@ -62,7 +65,12 @@ int mpiexec(const std::vector<std::string>& words) {
     return fail(status, kExitCannotRun);
   if (!command.hosts.empty()) {
     const base::Status ran = run_on_hosts(command, plan, records, exit_code);
-    return ran.ok() ? exit_code : fail(ran, kExitCannotRun);
+    if (!ran.ok()) exit_code = fail(ran, kExitCannotRun);
+    if (exit_code == kExitCannotRun && !command.allocation.empty())
+      tools::print_error(
+          "mpiexec: the hosts are those of {}; --host localhost or -rmk none: this host only\n",
+          command.allocation);
+    return exit_code;
   }
   if (command.map) {
     const bool alone = command.parts.front().words.empty();
