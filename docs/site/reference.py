@@ -33,7 +33,7 @@ VARIABLES = {
     "CLUMP_COLL_TABLE": ("rules, with `;` between", "the same for ranks that `mpiexec` has not started (`srun`, or one rank alone)"),
     "CLUMP_LAUNCHER": ("`ssh`, `rsh`, `fork`, `slurm`, `sge`, `lsf`, `pbs`, `manual`", "what starts processes on other hosts, where `--launcher` does not say it"),
     "CLUMP_LAUNCHER_EXEC": ("a program, with words if need be", "the launcher's program, where `--launcher-exec` does not say it"),
-    "CLUMP_RMK": ("`slurm`, `pbs`, `sge`, `lsf`", "whose list of hosts is taken, where `--rmk` does not say it and no hosts are named"),
+    "CLUMP_RMK": ("`slurm`, `pbs`, `sge`, `lsf`, `none`", "whose list of hosts is taken, where `--rmk` does not say it and no hosts are named (default: that of the job in which `mpiexec` runs)"),
     "CLUMP_HOST_FILE": ("a file", "hosts, one a line, where neither an option nor `--rmk` names any"),
     "CLUMP_IFACE": ("a name", "the network interface at which ranks of other hosts are reached, where `--iface` does not say it"),
     "CLUMP_TREE_WIDTH": ("a number (32)", "of hosts that `mpiexec`, or a proxy, starts itself; proxies start the rest"),

@@ -18,6 +18,7 @@
 namespace clump::core {
 
 class File;
+class Window;
 
 /// The result of a completed operation; it goes into the user's MPI_Status.
 struct Result {
@@ -138,8 +139,9 @@ class Request : public Operation {
   /// Called before the owner waits for this request, or for any of several, and may sleep. Does work that no
   /// other thread may do soon. Never blocks.
   virtual void before_wait(WaitsFor /*what*/) {}
-  /// The file whose error handler is called, instead of a communicator's; null: none.
+  /// The file, or the window, whose error handler is called, instead of a communicator's; null: none.
   virtual File* file() const { return nullptr; }
+  virtual Window* window() const { return nullptr; }
   /// Appends what the operation waits for. Only while it is not complete.
   virtual void tell(std::vector<Awaited>& all) const { all.emplace_back(); }
   /// Waits until the operation is complete.

@@ -23,14 +23,15 @@ base::Status announce_by_mpiexec(std::span<const std::byte> address) {
   return tell_mpiexec(pmi::encode(pmi::AddressNote{own}));
 }
 
+/// Leaves `address` empty while mpiexec has not answered.
 base::Status find_by_mpiexec(int process, std::vector<std::byte>& address) {
   using State = pmi::Address::State;
   pmi::Address& entry = host().node.address(process);
-  std::uint32_t none = State::kUnknown;
-  // Whoever is first asks for all.
-  if (entry.state.compare_exchange_strong(none, State::kWanted))
-    CLUMP_TRY(tell_mpiexec(pmi::encode(pmi::AddressNote{process})));
-  const State state = entry.wait_while(State::kWanted);
+  std::uint32_t state = State::kUnknown;
+  // Whoever is first asks for all. acquire: pairs with Address::change().
+  if (entry.state.compare_exchange_strong(state, State::kWanted, std::memory_order_acquire))
+    return tell_mpiexec(pmi::encode(pmi::AddressNote{process}));
+  if (state == State::kWanted) return {};
   const auto content = entry.content();
   if (state == State::kUnreachable)
     return base::fail(MPI_ERR_OTHER, "nobody knows how to reach {}",

@@ -41,7 +41,7 @@ CLUMP_HOST_API int record_descriptor();
 /// What is wrong is returned as a text, because the message of a Status is its library's own; empty if all is
 /// well.
 CLUMP_HOST_API std::string announce(std::span<const std::byte> address);
-/// The address that another process has announced; waits until it has.
+/// The address that another process has announced; empty while it has not. Does not wait.
 CLUMP_HOST_API std::string find_address(int process, std::vector<std::byte>& address);
 /// Binds the calls of libfabric, which has an address `inside`, to the C library's and Clump's functions
 /// (image/own_calls.h).

@@ -105,9 +105,8 @@ const char* join_by_pmix() {
 
 base::Status announce_by_pmix(std::span<const std::byte> address) {
   Host& here = host();
-  // All that is told at once: PMIx answers for a process from the first commit() on.
   if (!address.empty()) CLUMP_TRY(pmi::pmix::put(address_key(here.job.process).c_str(), address));
-  CLUMP_TRY(pmi::pmix::commit());
+  CLUMP_TRY(pmi::pmix::exchange());
   CLUMP_TRY(find_node_memory());
   here.node.host(here.job.process).process_id = here.process;
   listen_to_neighbours();

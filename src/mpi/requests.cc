@@ -108,10 +108,19 @@ int code_of_rank(Rank& self, int error) {
              : self.error_codes.tell(status.error_class(), std::move(text)).code();
 }
 
-/// Whose error handler is told of a failed operation.
-ErrorTarget target_of(const base::Ref<core::Comm>& comm, const base::Ref<core::File>& file) {
-  return file ? ErrorTarget(file.get()) : ErrorTarget(comm.get());
-}
+/// Whose error handler is told of a failed operation, which may be retired by then.
+struct Concerned {
+  base::Ref<core::Comm> comm;
+  base::Ref<core::File> file;
+  base::Ref<core::Window> window;
+
+  explicit Concerned(const Request& request)
+      : comm(request.comm), file(request.file()), window(request.window()) {}
+  ErrorTarget target() const {
+    if (file) return file.get();
+    return window ? ErrorTarget(window.get()) : ErrorTarget(comm.get());
+  }
+};
 
 /// One complete operation: its status, and the error if there is one, raised on its communicator.
 Status finish_one(Rank& self, const char* call, MPI_Request* handle, Request& request, const Manner& manner) {
@@ -121,11 +130,10 @@ Status finish_one(Rank& self, const char* call, MPI_Request* handle, Request& re
     if (!manner.keep) retire(self, handle, request);
     return {};
   }
-  const base::Ref<core::Comm> comm = request.comm;
-  const base::Ref<core::File> file(request.file());
+  const Concerned concerned(request);
   const auto error = Status::from_code(result.error);
   if (!manner.keep) retire(self, handle, request);
-  return Status::from_code(raise(self, target_of(comm, file), call, error));
+  return Status::from_code(raise(self, concerned.target(), call, error));
 }
 
 /// The complete operations of `handles`: all handles have a status, those without an operation an empty one;
@@ -135,8 +143,7 @@ Status finish(Rank& self, const char* call, std::span<MPI_Request> handles, cons
   MPI_Status* const statuses = manner.statuses;
   const bool all = manner.outcount == nullptr;
   if (all) look_at_waited_for(self, handles);
-  base::Ref<core::Comm> failed;
-  base::Ref<core::File> failed_file;
+  std::optional<Concerned> failed;
   std::string text;
   std::vector<int> errors;  // stays empty, and without memory, while nothing fails
   int n = 0;
@@ -147,8 +154,7 @@ Status finish(Rank& self, const char* call, std::span<MPI_Request> handles, cons
     if (!all) manner.indices[n] = static_cast<int>(i);
     const core::Result& result = complete ? result_of(*request, manner) : kEmpty;
     if (result.error != MPI_SUCCESS && errors.empty()) {
-      failed = request->comm;
-      failed_file = base::Ref<core::File>(request->file());
+      failed.emplace(*request);
       text = fmt::format("array_of_requests[{}]: {}", i, self.error_codes.text_of(result.error));
       errors.resize(handles.size(), MPI_SUCCESS);
     }
@@ -160,7 +166,7 @@ Status finish(Rank& self, const char* call, std::span<MPI_Request> handles, cons
   if (errors.empty()) return {};
   for (int k = 0; k < n && statuses != MPI_STATUSES_IGNORE; ++k) statuses[k].MPI_ERROR = errors[k];
   return Status::from_code(
-      raise(self, target_of(failed, failed_file), call, base::fail_with_text(MPI_ERR_IN_STATUS, text)));
+      raise(self, failed->target(), call, base::fail_with_text(MPI_ERR_IN_STATUS, text)));
 }
 
 /// Calls that only look (Manner::keep) have constant arrays.

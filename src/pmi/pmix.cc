@@ -4,12 +4,10 @@
 #include <pmix.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <sstream>
-#include <thread>
 
 #include "base/environment.h"
 
@@ -140,22 +138,24 @@ base::Status put(const char* key, std::span<const std::byte> value) {
   return check(library.put(PMIX_GLOBAL, key, &told), "tell the other processes something");
 }
 
-base::Status commit() { return check(library.commit(), "tell the other processes something"); }
-
 base::Status get(int rank, const char* key, std::vector<std::byte>& value) {
   const pmix_proc_t other = process(static_cast<pmix_rank_t>(rank));
   pmix_value_t* got = nullptr;
-  pmix_status_t outcome = library.get(&other, key, nullptr, 0, &got);
-  // It should wait, but Slurm's server on a job's only host says that there is nothing if the other process
-  // has begun and not told anything yet.
-  for (; outcome == PMIX_ERR_NOT_FOUND; outcome = library.get(&other, key, nullptr, 0, &got))
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  CLUMP_TRY(check(outcome, "look up what another process has told"));
+  CLUMP_TRY(check(library.get(&other, key, nullptr, 0, &got), "look up what another process has told"));
   const auto bytes = bytes_of(*got);
   value.assign(bytes.begin(), bytes.end());
   std::free(got->data.bo.bytes);
   std::free(got);
   return {};
+}
+
+base::Status exchange() {
+  pmix_info_t with_data{};
+  std::strncpy(with_data.key, PMIX_COLLECT_DATA, sizeof with_data.key - 1);
+  with_data.value.type = PMIX_BOOL;
+  with_data.value.data.flag = true;
+  CLUMP_TRY(check(library.commit(), "tell the other processes something"));
+  return check(library.fence(nullptr, 0, &with_data, 1), "exchange data with the other processes");
 }
 
 base::Status fence() { return check(library.fence(nullptr, 0, nullptr, 0), "wait for the other processes"); }

@@ -25,10 +25,12 @@ int size();
 /// The name of the host that each of them is on.
 base::Status hosts(std::vector<std::string>& of_rank);
 
-/// Tells all others, at commit().
+/// Tells all others, at exchange().
 base::Status put(const char* key, std::span<const std::byte> value);
-base::Status commit();
-/// What another process has told; waits until it has.
+/// Returns when all processes have called it: then all have what each has put. A server that is asked for a
+/// single process may take a minute (Slurm's, in a step on a part of an allocation).
+base::Status exchange();
+/// What another process has put before exchange().
 base::Status get(int rank, const char* key, std::vector<std::byte>& value);
 
 /// Returns when all processes have called it.

@@ -23,8 +23,7 @@ void send_note(core::Comm& comm, int peer, Tag tag) { OutgoingMessage::send(addr
 
 /// Waits for replies.
 struct Messages::Flush {
-  int rank;       // negative: all
-  bool separate;  // of accumulates with separate data only
+  Awaited what;
   fiber::Completion done;
   Flush* next = nullptr;
 };
@@ -55,10 +54,10 @@ class Messages::Reply final : public p2p::ReceiveOperation {
     const bool separate = separate_;
     delete this;
     if (user != nullptr) {
-      user->result.error = code;
+      if (code != MPI_SUCCESS) user->result.error = messages.why_failed(rank, code).code();
       user->complete();
     }
-    messages.replied(rank, separate, code);
+    messages.replied(rank, separate, user == nullptr ? code : MPI_SUCCESS);  // one call tells it
   }
 
   Messages& messages_;
@@ -72,10 +71,12 @@ class Messages::Reply final : public p2p::ReceiveOperation {
 /// What the program waits for, if it wants a request of its own.
 class Messages::Note final : public core::Request {
  public:
-  explicit Note(int rank) : rank_(rank) {}
+  Note(Window& window, int rank) : window_(&window), rank_(window.comm->peers().world_rank(rank)) {}
   int awaited() const override { return rank_; }
+  core::Window* window() const override { return window_.get(); }
 
  private:
+  const base::Ref<Window> window_;
   const int rank_;  // of the job
 };
 
@@ -127,7 +128,8 @@ base::Status Messages::ask(int rank, Header header, Asked asked, MPI_Request* re
 
   const bool combines = header.kind == Header::Kind::kCombine || header.kind == Header::Kind::kCompareAndSwap;
   const bool separate = combines && !(header.has_data && header.has_type);
-  if (combines) wait_for({rank, true});
+  if (combines) wait_for({.rank = rank, .separate = true});
+  if (all_open_.load(std::memory_order_relaxed) >= kMostOpen) wait_for({.most = kMostOpen / 2});
   {
     const std::lock_guard lock(mutex_);
     ++open_[static_cast<std::size_t>(rank)];
@@ -136,7 +138,7 @@ base::Status Messages::ask(int rank, Header header, Asked asked, MPI_Request* re
   }
   core::Request* user = nullptr;
   if (request != nullptr) {
-    auto note = std::make_unique<Note>(comm.peers().world_rank(rank));
+    auto note = std::make_unique<Note>(window_, rank);
     note->comm.fill(&comm);
     user = note.get();
     *request = window_.owner.add(std::move(note));
@@ -162,7 +164,7 @@ void Messages::replied(int rank, bool separate, int error) {
     if (errors_[at] == MPI_SUCCESS) errors_[at] = error;
     for (Flush** link = &waiting_; *link != nullptr;) {
       Flush& flush = **link;
-      if (is_open(flush)) {
+      if (is_open(flush.what)) {
         link = &flush.next;
         continue;
       }
@@ -173,31 +175,34 @@ void Messages::replied(int rank, bool separate, int error) {
   while (over != nullptr) std::exchange(over, over->next)->done.signal();
 }
 
-bool Messages::is_open(const Flush& flush) const {
-  if (flush.rank < 0) return all_open_ > 0;
-  return (flush.separate ? separate_ : open_)[static_cast<std::size_t>(flush.rank)] > 0;
+bool Messages::is_open(const Awaited& what) const {
+  if (what.rank < 0) return all_open_ > what.most;
+  return (what.separate ? separate_ : open_)[static_cast<std::size_t>(what.rank)] > 0;
 }
 
 void Messages::wait_for(const Awaited& what) {
-  Flush flush{what.rank, what.separate, {}};
+  Flush flush{what, {}};
   {
     const std::lock_guard lock(mutex_);
-    if (!is_open(flush)) return;
+    if (!is_open(what)) return;
     flush.next = std::exchange(waiting_, &flush);
   }
   flush.done.wait();
 }
 
+base::Status Messages::why_failed(int rank, int error) const {
+  return base::fail(error,
+                    "an operation of rank {} on {} did not find the memory that it names: attach it there "
+                    "first (MPI_Win_attach)",
+                    window_.rank(), window_.name_of(rank));
+}
+
 base::Status Messages::flush(int rank) {
-  wait_for({rank, false});
+  wait_for({.rank = rank});
   const std::lock_guard lock(mutex_);
   for (int at = std::max(rank, 0); at < (rank < 0 ? window_.ranks() : rank + 1); ++at)
     if (const int error = std::exchange(errors_[static_cast<std::size_t>(at)], MPI_SUCCESS))
-      return base::fail(
-          error,
-          "an operation of rank {} on {} did not find the memory that it names: attach it there "
-          "first (MPI_Win_attach)",
-          window_.rank(), window_.name_of(at));
+      return why_failed(at, error);
   return {};
 }
 
@@ -250,7 +255,7 @@ bool Messages::try_lock(LockType type, int rank) {
   std::byte taken{0};
   const Header header{.kind = Header::Kind::kTryLock, .lock = type, .wants_result = true};
   static_cast<void>(ask(rank, header, {.room = {&taken, 1, datatype::predefined(MPI_BYTE)}}, nullptr));
-  wait_for({rank, false});
+  wait_for({.rank = rank});
   return taken != std::byte{0};
 }
 

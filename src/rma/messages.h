@@ -72,6 +72,9 @@ struct Frame {
   std::array<std::byte, 448> rest;
 };
 
+/// What is wrong with a header that came in a frame of so many bytes; null: nothing that it tells by itself.
+const char* wrong_with(const Header& header, Count bytes);
+
 class Service;
 
 class Messages {
@@ -80,7 +83,8 @@ class Messages {
   Messages(Window& window, bool serves);
   ~Messages();
 
-  // The origin's side. Each is under way when the call returns, with `request` for the program or not.
+  // The origin's side. Each is under way when the call returns, with `request` for the program or not. Waits
+  // for replies where very many are under way already.
   base::Status put(const datatype::Layout& from, const Place& to, Count offset, MPI_Request* request);
   base::Status get(const datatype::Layout& to, const Place& from, Count offset, MPI_Request* request);
   base::Status combine(const Combination& what, const datatype::Datatype& element, const Place& with,
@@ -107,22 +111,26 @@ class Messages {
   struct Asked;
   base::Status ask(int rank, Header header, Asked asked, MPI_Request* request);
   void replied(int rank, bool separate, int error);
+  base::Status why_failed(int rank, int error) const;
   struct Awaited {
-    int rank;       ///< negative: all
-    bool separate;  ///< accumulates with separate data only
+    int rank = -1;          ///< negative: all
+    bool separate = false;  ///< accumulates with separate data only
+    int most = 0;           ///< so many of all may stay without a reply
   };
   void wait_for(const Awaited& what);
-  bool is_open(const Flush& flush) const;
+  bool is_open(const Awaited& what) const;
+  /// Operations of one window that are under way: each takes some hundred bytes of the origin.
+  static constexpr int kMostOpen = 4096;
 
   Window& window_;
   std::unique_ptr<Service> service_;
   std::atomic<std::uint32_t> numbers_{0};
 
-  base::ShortMutex mutex_;  // guards what follows
-  std::vector<int> open_;   // by rank: operations without a reply
-  int all_open_ = 0;
-  std::vector<int> separate_;  // by rank: accumulates among them whose data is a message of its own
-  std::vector<int> errors_;    // by rank: the class of the first error since the last flush
+  base::ShortMutex mutex_;         // guards what follows
+  std::vector<int> open_;          // by rank: operations without a reply
+  std::atomic<int> all_open_ = 0;  // read without the lock, too, by threads that ask
+  std::vector<int> separate_;      // by rank: accumulates among them whose data is a message of its own
+  std::vector<int> errors_;        // by rank: the class of the first error since the last flush
   Flush* waiting_ = nullptr;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -21,7 +22,39 @@ const Datatype* predefined(std::intptr_t handle) {
   return datatype::predefined(reinterpret_cast<MPI_Datatype>(handle));
 }
 
+bool moves_data(const Header& header) { return header.kind <= Asks::kCompareAndSwap; }
+
+/// Of an accumulate or a compare-and-swap.
+bool has_operation(const Header& header) {
+  if (header.kind == Asks::kCompareAndSwap) return header.count == 1;
+  const auto op = static_cast<datatype::PredefinedOp>(header.op);
+  const Datatype* const element = predefined(header.element);
+  if (element == nullptr || element->size() == 0) return false;
+  return op == datatype::PredefinedOp::kReplace || op == datatype::PredefinedOp::kNoOp ||
+         datatype::kernel(op, *element) != nullptr;
+}
+
 }  // namespace
+
+const char* wrong_with(const Header& header, Count bytes) {
+  constexpr Count kMostType = Count{1} << 30;
+  const Count rest = bytes - static_cast<Count>(sizeof header);
+  if (rest < 0) return "its length";
+  if (header.kind > Asks::kStop) return "its kind";
+  if (header.lock != LockType::kShared && header.lock != LockType::kExclusive) return "its kind of lock";
+  if (header.number < 0 || header.number > kNumbers) return "its number";
+  if (header.count < 0) return "its count";
+  if (header.type_bytes < 0 || header.type_bytes > kMostType || header.type_bytes % sizeof(Count) != 0 ||
+      (header.has_type && header.type_bytes > rest))
+    return "the length of its datatype";
+  if (header.data_bytes < 0 ||
+      (header.has_data && header.data_bytes > rest - (header.has_type ? header.type_bytes : 0)))
+    return "the length of its data";
+  if (!moves_data(header)) return nullptr;
+  if (header.type != 0 ? predefined(header.type) == nullptr : header.type_bytes == 0) return "its datatype";
+  const bool computes = header.kind == Asks::kCombine || header.kind == Asks::kCompareAndSwap;
+  return computes && !has_operation(header) ? "its operation" : nullptr;
+}
 
 void OutgoingMessage::send(const p2p::Address& to, const Layout& data, std::unique_ptr<std::byte[]> memory,
                            std::unique_ptr<DescribedType> type) {
@@ -55,7 +88,7 @@ class IncomingOperation final : public p2p::ReceiveOperation, net::ProgressTask 
     return frame_.rest.data() + (header_.has_type ? header_.type_bytes : 0);
   }
   bool find_type();
-  void find_place();
+  const char* find_place();
   bool find_data();
   void work();
   void reply_with_code(int code);
@@ -80,7 +113,10 @@ void IncomingOperation::run() {
     if (!find_type()) return;
   }
   if (step_ == Step::kPlace) {
-    find_place();
+    if (const char* const wrong = find_place(); wrong != nullptr) {
+      window_.end_job(origin_, wrong);
+      return;
+    }
     step_ = Step::kDo;
     if (!find_data()) return;
   }
@@ -100,12 +136,32 @@ bool IncomingOperation::find_type() {
   return true;
 }
 
-void IncomingOperation::find_place() {
-  if (!description_.empty()) described_ = std::make_unique<DescribedType>(description_);
+/// What is wrong with it; null: nothing.
+const char* IncomingOperation::find_place() {
+  if (!moves_data(header_)) return nullptr;
+  if (!description_.empty()) {
+    described_ = DescribedType::make(description_);
+    if (described_ == nullptr) return "its datatype";
+  }
   const Datatype* const type = described_ != nullptr ? &described_->type() : predefined(header_.type);
   place_ = {window_.base() + header_.offset, header_.count, type};
   if (header_.element != 0) element_ = predefined(header_.element);
+  using Wide = __int128;
+  const Wide bytes = Wide{header_.count} * type->size(), last = (Wide{header_.count} - 1) * type->extent();
+  const Wide first = Wide{header_.offset} + type->true_lb() + std::min<Wide>(last, 0);
+  const Wide end = Wide{header_.offset} + type->true_lb() + type->true_extent() + std::max<Wide>(last, 0);
+  const bool is_dynamic = window_.flavor == MPI_WIN_FLAVOR_DYNAMIC;
+  constexpr Count kMostAddress = std::numeric_limits<Count>::max();
+  if (bytes > 0 && (first < 0 || end > (is_dynamic ? kMostAddress : window_.size()))) return "its place";
+  const bool brings_none = header_.kind == Asks::kGet ||
+                           (header_.kind == Asks::kCombine &&
+                            static_cast<datatype::PredefinedOp>(header_.op) == datatype::PredefinedOp::kNoOp);
+  const Wide brings = brings_none ? 0 : header_.kind == Asks::kCompareAndSwap ? 2 * bytes : bytes;
+  if (header_.kind == Asks::kCompareAndSwap && !type->is_dense()) return "its datatype";
+  if (header_.data_bytes != brings) return "the length of its data";
+  if (header_.kind == Asks::kCombine && bytes % element_->size() != 0) return "the type of its elements";
   reached_ = window_.holds(place_);
+  return nullptr;
 }
 
 /// False: the data comes as a message.
@@ -197,6 +253,10 @@ void Service::post() {
 void Service::run() {
   const int origin = result.source;
   const Header& header = frame_.header;
+  const bool is_own = origin == window_.rank();
+  const char* wrong = wrong_with(header, result.bytes);
+  if (wrong == nullptr && header.kind == Asks::kStop && !is_own) wrong = "its kind";
+  if (wrong != nullptr) return window_.end_job(origin, wrong);
   switch (header.kind) {
     case Asks::kStop:
       stopped_.signal();

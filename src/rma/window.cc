@@ -422,6 +422,14 @@ bool Window::holds(const Layout& place) {
   return covers_blocks(pieces, place);
 }
 
+void Window::end_job(int origin, const char* wrong) {
+  const core::World& world = owner.world;
+  if (world.abort_job == nullptr) return;
+  world.abort_job(owner.number, MPI_ERR_INTERN,
+                  fmt::format("rank {} has sent a one-sided operation for {} that no rank sends: {} is wrong",
+                              origin, description(), wrong));
+}
+
 Status Window::may_be_freed() const {
   if (access_ != Access::kNone || posted_ || (fenced_ && fence_used_)) {
     const char* const open = posted_                       ? "an exposure epoch: call MPI_Win_wait"

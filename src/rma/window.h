@@ -120,6 +120,8 @@ class Window final : public core::Window {
   std::string description() const;
 
  private:
+  /// A rank has asked for what no process of the job asks for (service.cc).
+  void end_job(int origin, const char* wrong);
   friend class Messages;
   friend class Service;
   friend class IncomingOperation;
@@ -230,8 +232,7 @@ class Window final : public core::Window {
   /// thread waits.
   class EpochChange : base::LockUnlessAlone {
    public:
-    explicit EpochChange(Window& window)
-        : LockUnlessAlone(window.epoch_mutex_, window.owner.is_alone()) {}
+    explicit EpochChange(Window& window) : LockUnlessAlone(window.epoch_mutex_, window.owner.is_alone()) {}
   };
 
   // For origins that cannot reach this rank's memory. Any thread.

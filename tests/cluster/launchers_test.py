@@ -194,6 +194,37 @@ class Hosts(cluster.Case):
         job = self.run_job("--nooversubscribe", "--host", "h0,h1", "-n", 3, "hostname")
         self.assertEqual(job.returncode, 126, job)
         self.assertRegex(job.stderr, r"^mpiexec: h0: --nooversubscribe: 2 ranks are more than there are cores here, 1\n$")
+    def test_the_own_allocation(self):
+        """As MPICH's and Open MPI's launchers: nothing has to be said in a job of a batch system."""
+        ssh = ("-launcher", "ssh")
+        slurm = {"SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "h[0-1,3]", "SLURM_TASKS_PER_NODE": "1(x2),2"}
+        self.assert_places("h0", "h1", "h3", "h3", words=ssh, **slurm)
+        self.assert_places("h1", "h2", "h1", PBS_JOBID="7", PBS_NODEFILE=self.file("nodes", "h1\nh2\nh1\n"))
+        self.assert_places("h1", "h2", "h2", words=ssh, LSB_JOBID="7", LSB_DJOB_HOSTFILE=self.file("nodes", "h1\nh2\nh2\n"))
+        self.assert_places("h1", "h1", "h2", words=ssh, JOB_ID="7", PE_HOSTFILE=self.file("nodes", "h1 2 all.q@h1 UNDEFINED\nh2 1 all.q@h2 UNDEFINED\n"))
+        # Slurm's launcher comes with it. It is not started for hosts without ranks.
+        srun = self.folder() / "srun"
+        srun.write_text(f"#!/bin/sh\n{STEP}\n")
+        srun.chmod(0o755)
+        self.assert_places("h0", "h1", words=("-launcher-exec", srun), **slurm)
+        self.assert_places("h0", words=("-launcher-exec", "/no/srun"), **slurm)
+        # As many ranks as slots.
+        job = self.run_job(*ssh, "--tag-output", "hostname", env={**os.environ, **slurm})
+        self.assertEqual((job.returncode, job.stderr, sorted(job.stdout.splitlines())), (0, "", ["[0] h0", "[1] h1", "[2] h3", "[3] h3"]), job)
+        job = self.run_job(*ssh, "--nooversubscribe", "-n", 5, "hostname", env={**os.environ, **slurm})
+        self.assertEqual((job.returncode, job.stdout, job.stderr), (2, "", "mpiexec: --nooversubscribe: 5 ranks are more than the 4 slots of SLURM_JOB_NODELIST\n"))
+        # This host only.
+        for words in ("-rmk", "none"), ("-rmk", "user"), ("--host", "localhost"), ("-launcher", "fork"):
+            self.assert_places("h0", "h0", words=words, **slurm)
+        self.assert_places("h0", "h0", CLUMP_RMK="none", **slurm)
+        self.assert_places("h2", words=(*ssh, "--host", "h2"), **slurm)
+        job = self.run_job("-launcher-exec", "/bin/false", "-n", 2, "hostname", env={**os.environ, **slurm})
+        self.assertEqual((job.returncode, job.stdout), (126, ""), job)
+        self.assertRegex(job.stderr, r"h1: .*\nmpiexec: the hosts are those of SLURM_JOB_NODELIST; --host localhost or -rmk none: this host only\n$")
+
+    def test_hosts_in_the_order_given(self):
+        self.assert_places("h1", "h2", "h1", "h2", words=("--host", "h1,h2,h1,h2"))
+        self.assert_places("h1", "h1", "h0", "h1", words=("--hostfile", self.file("hosts", "h1:2\nh0\n10.77.0.2\n")))
 
     def test_host_file(self):
         file = self.file("hosts", "h1:1\nh2:1\n")

@@ -46,6 +46,27 @@ class Reach(cluster.Case):
         self.assertNotEqual(job.returncode, 0)
         self.assert_told(errors)
 
+    def test_a_route_is_lost(self):
+        """What a host's own kernel does not let out was never sent, so nothing is unacknowledged."""
+        job = subprocess.Popen(mpiexec("--host", "h0,h1,h2", "-n", 3, tool.BIN / "cluster_after_a_pause", 2), stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True, env=self.environment)
+        self.addCleanup(job.kill)
+        self.assertEqual(job.stdout.readline(), "pause\n")
+        for host, other in ("h1", "10.77.0.3/32"), ("h2", "10.77.0.2/32"):
+            ip(host, "route", "add", "blackhole", other)
+            self.addCleanup(ip, host, "route", "del", "blackhole", other)
+        _, errors = tool.end_of(job)
+        self.assertNotEqual(job.returncode, 0)
+        self.assert_told(errors)
+
+    def test_a_connection_that_rests_is_not_given_up(self):
+        job = self.run_job("--host", "h0,h1,h2", "-n", 3, tool.BIN / "cluster_after_a_pause", 3 * PATIENCE, env=self.environment)
+        self.assertEqual((job.returncode, job.stderr, job.stdout), (0, "", "pause\n"))
+
+    def test_a_rank_that_is_late_keeps_up_no_other(self):
+        job = self.run_job("--host", "h0,h1,h2", "-n", 3, tool.BIN / "cluster_latecomer", 4)
+        self.assertEqual((job.returncode, job.stderr), (0, ""))
+
     def test_ranks_that_compute_are_not_given_up(self):
         # What is for them waits, and their kernel answers.
         job = self.run_job("--host", "h0,h1", "-n", 2, tool.BIN / "cluster_late", 3 * PATIENCE, env=self.environment)

@@ -61,13 +61,15 @@ base::Status AddressBook::find(int process, std::size_t endpoint, Entry& entry) 
   const std::lock_guard lock(mutex_);
   PublishedAddress& address = known_[static_cast<std::size_t>(process)];
   if (address.endpoints.empty()) CLUMP_TRY(read(process, address));
-  entry = {address.endpoints[endpoint], address.token, address.expects_greetings};
+  if (!address.endpoints.empty())
+    entry = {address.endpoints[endpoint], address.token, address.expects_greetings};
   return {};
 }
 
 base::Status AddressBook::read(int process, PublishedAddress& address) const {
   std::vector<std::byte> packed;
   CLUMP_TRY(setup_.find(process, packed));
+  if (packed.empty()) return {};
   PublishedAddress found;
   if (!PublishedAddress::unpack(packed, found))
     return base::fail(MPI_ERR_OTHER, "what it has published as its address is none ({} bytes)",

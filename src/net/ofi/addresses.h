@@ -25,7 +25,7 @@ struct PublishedAddress {
   static bool unpack(std::span<const std::byte> packed, PublishedAddress& address);
 };
 
-/// Looks each process up once. Any thread; may block for milliseconds.
+/// Finds each process once. Any thread.
 class AddressBook {
  public:
   AddressBook(const Setup& setup, std::string provider);
@@ -36,7 +36,7 @@ class AddressBook {
     std::uint64_t token = 0;
     bool expects_greetings = false;
   };
-  /// The address of one endpoint of a process.
+  /// The address of one endpoint of a process. No name: the process has not published it yet.
   base::Status find(int process, std::size_t endpoint, Entry& entry);
 
  private:

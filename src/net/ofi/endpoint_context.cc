@@ -62,12 +62,17 @@ EndpointContext::Peer& EndpointContext::peer(int process) {
   return *peer;
 }
 
+/// False: there is no address yet, or never: then the process is lost.
 bool EndpointContext::reach(Peer& peer, int process, Later& later) {
   if (peer.address != FI_ADDR_UNSPEC) [[likely]]
     return true;
   if (peer.lost) return false;
   AddressBook::Entry entry;
   base::Status found = book_.find(process, index_, entry);
+  if (found.ok() && entry.name.empty()) {
+    lacks_address_.store(true, std::memory_order_relaxed);
+    return false;
+  }
   if (found.ok()) found = insert(entry, peer.address);
   peer.token = entry.token;
   if (found.ok() && watch_) watch_->add(process, InternetAddress(entry.name));
@@ -188,7 +193,7 @@ void EndpointContext::watch_peers() {
       if (auto why = watch_->waits(process, peer.next_out, now)) lose(peer, process, std::move(*why), later);
     }
   }
-  if (auto silent = watch_->silent_host())
+  if (auto silent = watch_->silent_host(now))
     lose(peer(silent->process), silent->process, std::move(silent->why), later);
   mutex_.unlock();
   unlocked(later);
@@ -247,6 +252,7 @@ void EndpointContext::begin(const PendingSend& post, Later& later) {
 /// Sends what is in the backlogs; true if it could send anything.
 bool EndpointContext::flush(Later& later) {
   bool any = false;
+  lacks_address_.store(false, std::memory_order_relaxed);  // unless reach() finds another one
   std::erase_if(waiting_, [&](int process) {
     Peer& peer = this->peer(process);
     while (!peer.backlog.empty()) {
@@ -264,10 +270,10 @@ bool EndpointContext::flush(Later& later) {
   return any;
 }
 
-/// Starts a send; false, and nothing has happened, if there is no room. A message for a lost process is
-/// dropped: its end ends the job.
+/// Starts a send; false, and nothing has happened, if there is no room, or no address yet. A message for a
+/// lost process is dropped: its end ends the job.
 bool EndpointContext::start(Peer& peer, const PendingSend& post, Later& later) {
-  if (!reach(peer, post.process, later) || peer.lost) return true;
+  if (!reach(peer, post.process, later) || peer.lost) return peer.lost;
   if (post.kind != PendingSend::Kind::kMessage && !send_aggregate(peer, post.process, later)) return false;
   switch (post.kind) {
     case PendingSend::Kind::kMessage:

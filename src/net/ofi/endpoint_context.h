@@ -82,6 +82,8 @@ class EndpointContext {
   bool rests(Passed& passed);
   /// Whether there are aggregates that were not sent yet. progress() sends them.
   bool holds_back() const { return holds_back_.load(std::memory_order_relaxed); }
+  /// Whether something waits for the address of a process. Nothing wakes for that: progress() asks again.
+  bool lacks_address() const { return lacks_address_.load(std::memory_order_relaxed); }
   int descriptor() const { return endpoint_->descriptor(); }
   Count short_limit() const { return endpoint_->short_limit(); }
   const Endpoint& endpoint() const { return *endpoint_; }
@@ -203,6 +205,7 @@ class EndpointContext {
   std::vector<int> waiting_;                  // processes with a backlog
   std::vector<int> aggregating_;              // processes with an aggregate
   std::atomic<bool> holds_back_{false};       // whether there are any
+  std::atomic<bool> lacks_address_{false};
   Withheld withheld_;
   AnnouncedMessages announced_;
   std::uint64_t pieces_ = 0;

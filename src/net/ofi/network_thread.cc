@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -154,7 +155,10 @@ bool NetworkThread::look_for_a_while() {
 
 /// Watches the network while no other thread looks. Returns how long to sleep.
 milliseconds NetworkThread::watch_by_itself() {
-  if (watch()) return blind_ ? kBlindNap : kDoubt;
+  if (watch()) {
+    const bool asks = std::ranges::any_of(contexts_, [](const auto& one) { return one->lacks_address(); });
+    return blind_ ? kBlindNap : asks ? kLongestNap : kDoubt;
+  }
   // There is more to take in, or a thread has the lock and may need this core.
   ::sched_yield();
   return milliseconds{0};

@@ -408,6 +408,27 @@ TEST_F(Ofi, TakesThreadsAtSeveralEndpoints) {
   }
 }
 
+TEST_F(Ofi, AProcessThatIsLateKeepsUpNoOther) {
+  open({.processes = 3});
+  late_ = 1;
+  Bytes data = pattern(100);
+  Message to_late(data, 1), to_other(data, 2);
+  channel(0).send({0, 1}, to_late);
+  EXPECT_FALSE(channel(0).try_send({0, 1}, {4, 0, 3}, 0, {}));
+  channel(0).send({0, 2}, to_other);
+  ASSERT_TRUE(drain_until([&] { return sink(2).came == 1; }));
+  EXPECT_EQ(sink(1).came, 0);
+  Passed passed;
+  EXPECT_FALSE(channel(0).rests(passed)) << "a message waits";
+  late_ = -1;
+  // Its sender may look no more: the network thread does.
+  for (const auto end = std::chrono::steady_clock::now() + 60s; sink(1).came == 0;) {
+    ASSERT_LT(std::chrono::steady_clock::now(), end);
+    channel(1).drain(0);
+  }
+  EXPECT_EQ(sink(1).last().data, data);
+}
+
 TEST_F(Ofi, SaysWhomItCannotReach) {
   unknown_ = 1;
   Bytes data = pattern(10);

@@ -1,8 +1,12 @@
 #include "net/ofi/peer_watch.h"
 
 #include <fmt/format.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/ioctl.h>
+
+#include <algorithm>
 
 #include "net/ofi/descriptors.h"
 #include "net/ofi/strangers.h"
@@ -16,13 +20,19 @@ constexpr int kMostFailures = 3;
 // All descriptors are searched once in so many looks, because connections come and go.
 constexpr int kLooksBetweenSearches = 5;
 
-/// Whether data were sent on the connection and nothing was acknowledged for as long as `patience`.
-bool is_silent(int descriptor, std::chrono::milliseconds patience) {
+/// How long nothing has come over the connection, if the last that was sent has no answer: data that are sent
+/// again, or, where this host's own kernel lets nothing out or the peer has no room, probes while data wait.
+std::optional<std::chrono::milliseconds> unanswered_for(int descriptor) {
   tcp_info info{};
   socklen_t length = sizeof info;
-  return ::getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 && info.tcpi_unacked > 0 &&
-         info.tcpi_retransmits > 0 && info.tcpi_last_ack_recv > patience.count() &&
-         info.tcpi_last_data_recv > patience.count();
+  if (::getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return {};
+  int unsent = 0;
+  const bool is_unanswered =
+      info.tcpi_unacked > 0
+          ? info.tcpi_retransmits > 0
+          : info.tcpi_probes > 0 && ::ioctl(descriptor, SIOCOUTQNSD, &unsent) == 0 && unsent > 0;
+  if (!is_unanswered) return {};
+  return std::chrono::milliseconds(std::min(info.tcpi_last_ack_recv, info.tcpi_last_data_recv));
 }
 
 }  // namespace
@@ -81,12 +91,21 @@ void PeerWatch::find_connections() {
   });
 }
 
-std::optional<PeerWatch::Silent> PeerWatch::silent_host() {
+/// A probe, or a packet that was lost after a long rest, has no answer for a moment: it does not count before
+/// it has had none for as long as the patience.
+bool PeerWatch::is_silent(int descriptor, Clock::time_point now) {
+  const auto quiet = unanswered_for(descriptor);
+  if (!quiet) return unanswered_.erase(descriptor), false;
+  Clock::time_point& since = unanswered_.try_emplace(descriptor, now).first->second;
+  if (*quiet < now - since) since = now;  // something has come meanwhile
+  return now - since >= patience_;
+}
+
+std::optional<PeerWatch::Silent> PeerWatch::silent_host(Clock::time_point now) {
   if (looks_++ % kLooksBetweenSearches == 0) find_connections();
   for (const Connection& connection : connections_) {
     // The descriptor may belong to another file by now.
-    if (!is_silent(connection.descriptor, patience_) ||
-        process_at(connection.descriptor) != connection.process)
+    if (!is_silent(connection.descriptor, now) || process_at(connection.descriptor) != connection.process)
       continue;
     return Silent{
         connection.process,

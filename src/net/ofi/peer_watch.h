@@ -35,9 +35,9 @@ class PeerWatch {
     int process;  ///< a process on that host
     std::string why;
   };
-  /// A host that acknowledges nothing; none if all do. Cuts connections that strangers have made, too. The
+  /// A host that answers nothing; none if all do. Cuts connections that strangers have made, too. The
   /// provider does nothing meanwhile: the endpoint context's lock is held, and it has no thread of its own.
-  std::optional<Silent> silent_host();
+  std::optional<Silent> silent_host(Clock::time_point now);
 
  private:
   struct Peer {
@@ -58,11 +58,13 @@ class PeerWatch {
   /// endpoint context.
   std::optional<int> process_at(int descriptor) const;
   std::string tell(const Peer& peer, const std::string& error) const;
+  bool is_silent(int descriptor, Clock::time_point now);
 
   const InternetAddress own_;
   const std::chrono::seconds patience_;
   std::map<int, Peer> peers_;
   std::vector<Connection> connections_;
+  std::map<int, Clock::time_point> unanswered_;  // by descriptor: since when it is seen so
   int looks_ = 0;
 };
 

@@ -24,8 +24,8 @@ struct Setup {
   int process = 0;                ///< the number of this one
   std::string provider;           ///< libfabric's name of it; empty: the fastest that there is
   std::string interface_address;  ///< numeric; empty: libfabric's choice
-  /// Finds the address that another process has published. May block for milliseconds. Called once for each
-  /// process, by any thread, before the first send to that process.
+  /// Finds the address that another process has published, and leaves `address` empty while it has not. Must
+  /// not wait: it is called with a lock held, by any thread that sends to that process, until it is found.
   std::function<base::Status(int process, std::vector<std::byte>& address)> find;
   /// Reports that a process cannot be reached any more. Called once for each process, by any thread that
   /// holds no lock.

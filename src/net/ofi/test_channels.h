@@ -165,6 +165,7 @@ class Ofi : public testing::Test {
       setup.endpoints = options.endpoints;
       const bool is_stranger = static_cast<int>(i) == options.stranger;
       setup.find = [this, is_stranger](int process, std::vector<std::byte>& address) -> base::Status {
+        if (process == late_) return {};
         if (process == unknown_) return base::fail(MPI_ERR_OTHER, "nobody has published it");
         if (static_cast<std::size_t>(process) >= channels_.size()) {
           address = named_address_;
@@ -211,6 +212,7 @@ class Ofi : public testing::Test {
   std::mutex mutex_;
   std::vector<std::string> lost_;
   int unknown_ = -1;
+  std::atomic<int> late_{-1};  // it has not published its address yet
   Bytes named_address_;
 };
 

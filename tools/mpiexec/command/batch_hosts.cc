@@ -13,10 +13,10 @@ namespace clump::mpiexec {
 
 namespace {
 
-constexpr BatchSystem kSystems[] = {{"slurm", "SLURM_JOB_NODELIST", "slurm"},
-                                    {"pbs", "PBS_NODEFILE", "ssh"},
-                                    {"sge", "PE_HOSTFILE", "sge"},
-                                    {"lsf", "LSB_DJOB_HOSTFILE", "lsf"}};
+constexpr BatchSystem kSystems[] = {{"slurm", "SLURM_JOB_ID", "SLURM_JOB_NODELIST", "slurm"},
+                                    {"pbs", "PBS_JOBID", "PBS_NODEFILE", "ssh"},
+                                    {"sge", "JOB_ID", "PE_HOSTFILE", "sge"},
+                                    {"lsf", "LSB_JOBID", "LSB_DJOB_HOSTFILE", "lsf"}};
 constexpr std::size_t kMostHosts = 1 << 20;
 
 bool read_count(std::string_view text, int& number) {
@@ -67,11 +67,7 @@ std::vector<Host> hosts_of_file(const std::string& path, bool has_slots) {
     Host host{.name = {}, .slots = 1};
     if (!(words >> host.name) || !may_be_host(host.name)) continue;
     if (has_slots && !(words >> host.slots)) host.slots = 1;
-    const auto known = std::ranges::find(hosts, host.name, &Host::name);
-    if (known == hosts.end())
-      hosts.push_back(host);
-    else
-      add_slots(*known, host.slots);
+    add_host(hosts, std::move(host));
   }
   return hosts;
 }
@@ -85,6 +81,7 @@ std::vector<Host> hosts_of_slurm(std::string_view list) {
   std::vector<Host> hosts;
   for (std::string& name : names_of_list(list))
     if (may_be_host(name)) hosts.push_back({.name = std::move(name)});
+  // Of a heterogeneous job these are the first component's.
   std::string_view counts = text_of_variable("SLURM_TASKS_PER_NODE");
   if (counts.empty()) counts = text_of_variable("SLURM_JOB_CPUS_PER_NODE");
   const std::vector<int> slots = numbers_of_list(counts);
@@ -100,10 +97,18 @@ const BatchSystem* find_batch_system(std::string_view name) {
 }
 
 base::Status check_batch_system(const tools::Wish& name) {
-  if (find_batch_system(name.value) != nullptr) return {};
+  if (find_batch_system(name.value) != nullptr || std::ranges::count(kNoBatchSystem, name.value) > 0)
+    return {};
   std::string all;
   for (const BatchSystem& system : kSystems) all += fmt::format("{}{}", all.empty() ? "" : ", ", system.name);
   return base::fail(MPI_ERR_ARG, "{}: there is no such batch system; there are {}", name.text(), all);
+}
+
+const BatchSystem* own_batch_system() {
+  const BatchSystem* const system = std::ranges::find_if(kSystems, [](const BatchSystem& one) {
+    return !text_of_variable(one.job).empty() && !text_of_variable(one.variable).empty();
+  });
+  return system != std::end(kSystems) ? system : nullptr;
 }
 
 std::vector<Host> batch_hosts(const BatchSystem& system) {

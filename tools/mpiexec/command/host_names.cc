@@ -61,7 +61,7 @@ void merge_names(std::vector<Host>& hosts) {
       merged.push_back(std::move(host));
       known.push_back(std::move(addresses));
     } else {
-      add_slots(merged[same], host.slots);
+      add_to(merged[same], host);
     }
   }
   hosts = std::move(merged);

@@ -7,7 +7,6 @@
 #include <charconv>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <sstream>
 #include <string_view>
 
@@ -18,12 +17,6 @@ namespace clump::mpiexec {
 namespace {
 
 constexpr int kMostSlots = 1 << 20;
-
-void add(std::vector<Host>& hosts, const Host& host) {
-  const auto known = std::ranges::find(hosts, host.name, &Host::name);
-  if (known == hosts.end()) return hosts.push_back(host);
-  add_slots(*known, host.slots);
-}
 
 bool parse_slots(std::string_view text, int least, int& slots) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), slots);
@@ -114,9 +107,19 @@ base::Status parse_line(const std::string& where, const std::string& line, std::
 }  // namespace
 
 // A host that is named twice without a number means two slots, in every launcher.
-void add_slots(Host& host, int slots) {
-  const std::int64_t all = std::int64_t{std::max(host.slots, 1)} + std::max(slots, 1);
+void add_to(Host& host, const Host& once_more) {
+  const std::int64_t all = std::int64_t{std::max(host.slots, 1)} + std::max(once_more.slots, 1);
   host.slots = static_cast<int>(std::min<std::int64_t>(all, std::numeric_limits<int>::max()));
+  host.turns.insert(host.turns.end(), once_more.turns.begin(), once_more.turns.end());
+}
+
+void add_host(std::vector<Host>& hosts, Host host) {
+  std::size_t place = 0;
+  for (const Host& one : hosts) place += one.turns.size();
+  host.turns = {{place, host.slots}};
+  const auto known = std::ranges::find(hosts, host.name, &Host::name);
+  if (known == hosts.end()) return hosts.push_back(std::move(host));
+  add_to(*known, host);
 }
 
 base::Status parse_hosts(const std::string& option, const std::string& list, std::vector<Host>& hosts) {
@@ -126,7 +129,7 @@ base::Status parse_hosts(const std::string& option, const std::string& list, std
     one.erase(one.find_last_not_of(" \t") + 1);
     Host host;
     CLUMP_TRY(parse_host(option, one, 1, host.name, host.slots));
-    add(hosts, host);
+    add_host(hosts, std::move(host));
   }
   if (hosts.empty()) return base::fail(MPI_ERR_ARG, "{} '{}': no host is named", option, list);
   return {};
@@ -149,7 +152,7 @@ base::Status read_hostfile(const std::string& option, const std::string& path, s
     if (slots == 0)
       ++without_slots;
     else
-      add(hosts, {.name = name, .slots = std::max(slots, 0)});
+      add_host(hosts, {.name = name, .slots = std::max(slots, 0)});
   }
   if (!hosts.empty()) return {};
   if (without_slots > 0)
@@ -174,22 +177,44 @@ base::Status check_slots(const std::vector<Host>& hosts, const std::vector<int>&
 
 namespace {
 
-/// How many ranks fit on each host; together `ranks` or more. Of equal parts the larger ones come first.
-std::vector<int> rooms_of(const std::vector<Host>& hosts, int per_host, int ranks, MapBy by) {
-  if (per_host > 0) return std::vector<int>(hosts.size(), per_host);
+/// A host, each time that it is named.
+struct Block {
+  std::size_t place;
+  int host;
+  int room;  ///< so many ranks fit there
+};
+
+std::vector<Block> blocks_of(const std::vector<Host>& hosts, int per_host) {
+  std::vector<Block> blocks;
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    const int number = static_cast<int>(i);
+    const std::vector<Host::Turn>& turns = hosts[i].turns;
+    if (per_host > 0 || turns.empty())
+      blocks.push_back({turns.empty() ? i : turns.front().place, number,
+                        per_host > 0 ? per_host : std::max(hosts[i].slots, 1)});
+    else
+      for (const Host::Turn& turn : turns) blocks.push_back({turn.place, number, std::max(turn.slots, 1)});
+  }
+  std::ranges::stable_sort(blocks, {}, &Block::place);
+  return blocks;
+}
+
+/// With rooms for `ranks` ranks together, or more. Of equal parts the larger ones come first.
+std::vector<Block> rooms_of(const std::vector<Host>& hosts, int per_host, int ranks, MapBy by) {
+  std::vector<Block> blocks = blocks_of(hosts, per_host);
+  if (per_host > 0) return blocks;
   const bool any_slots = have_slots(hosts);
-  if (!any_slots && by == MapBy::kNode) return std::vector<int>(hosts.size(), ranks);
-  std::vector<int> slots;
-  for (const Host& host : hosts) slots.push_back(std::max(host.slots, 1));
-  const std::int64_t all = std::accumulate(slots.begin(), slots.end(), std::int64_t{0});
-  if (any_slots && ranks <= all) return slots;
-  std::int64_t before = 0;
-  for (int& room : slots) {
-    const std::int64_t after = before + room;
-    room = static_cast<int>((ranks * after + all - 1) / all - (ranks * before + all - 1) / all);
+  const bool all_fit = !any_slots && by == MapBy::kNode;
+  std::int64_t all = 0, before = 0;
+  for (const Block& block : blocks) all += block.room;
+  if (any_slots && ranks <= all) return blocks;
+  for (Block& block : blocks) {
+    const std::int64_t after = before + block.room;
+    const std::int64_t part = (ranks * after + all - 1) / all - (ranks * before + all - 1) / all;
+    block.room = all_fit ? ranks : static_cast<int>(part);
     before = after;
   }
-  return slots;
+  return blocks;
 }
 
 }  // namespace
@@ -199,17 +224,23 @@ base::Status divide(const std::vector<Host>& hosts, int per_host, int ranks, Map
   if (per_host > 0 && static_cast<std::int64_t>(per_host) * static_cast<std::int64_t>(hosts.size()) < ranks)
     return base::fail(MPI_ERR_ARG, "{} ranks on {} hosts with {} on each (--ppn): at most {} can be", ranks,
                       hosts.size(), per_host, per_host * hosts.size());
-  std::vector<int> rooms = rooms_of(hosts, per_host, ranks, by);
+  std::vector<Block> blocks = rooms_of(hosts, per_host, ranks, by);
   host_of.clear();
-  for (int host = 0; static_cast<int>(host_of.size()) < ranks;) {
-    int& room = rooms[static_cast<std::size_t>(host)];
-    if (room > 0) {
-      --room;
-      host_of.push_back(host);
+  for (std::size_t at = 0; static_cast<int>(host_of.size()) < ranks;) {
+    Block& block = blocks[at];
+    if (block.room > 0) {
+      --block.room;
+      host_of.push_back(block.host);
     }
-    if (room == 0 || by == MapBy::kNode) host = (host + 1) % static_cast<int>(hosts.size());
+    if (block.room == 0 || by == MapBy::kNode) at = (at + 1) % blocks.size();
   }
   return {};
+}
+
+void keep_used(std::vector<Host>& hosts, int per_host, int ranks, MapBy by) {
+  std::vector<int> host_of;
+  if (hosts.empty() || ranks < 1 || !divide(hosts, per_host, ranks, by, host_of).ok()) return;
+  hosts.resize(static_cast<std::size_t>(std::ranges::max(host_of)) + 1);
 }
 
 }  // namespace clump::mpiexec

@@ -11,6 +11,13 @@ namespace clump::mpiexec {
 struct Host {
   std::string name;
   int slots = 0;  ///< so many ranks; 0: not said
+  /// Each time that it is named: the place in the whole list, and so many of the slots. None: once, in the
+  /// order of the hosts.
+  struct Turn {
+    std::size_t place = 0;
+    int slots = 0;
+  };
+  std::vector<Turn> turns = {};
   // What the name means from here: host_names.h finds it out.
   bool is_here = false;  ///< it is this host
   /// Numeric, as the resolver orders them, without those that this host has, too. None: it is this host, or
@@ -21,8 +28,10 @@ struct Host {
   std::string address() const { return addresses.empty() ? std::string() : addresses.front(); }
 };
 
-/// The host is named once more, with so many slots.
-void add_slots(Host& host, int slots);
+/// The host is named once more: adds slots and turns.
+void add_to(Host& host, const Host& once_more);
+/// The next one of a list.
+void add_host(std::vector<Host>& hosts, Host host);
 
 /// Adds the hosts of a list to `hosts`; one that is there already gets more slots. `option` is named in
 /// errors.
@@ -39,7 +48,8 @@ enum class MapBy {
 };
 
 /// The host of each of `ranks` ranks. A host has room for `per_host` of them, or for as many as it has slots,
-/// or for an equal part. Where there are more ranks than slots, all hosts get as many more, in proportion.
+/// or for an equal part. Where there are more ranks than slots, all hosts get as many more, in proportion. A
+/// host that is named several times gets a part each time.
 base::Status divide(const std::vector<Host>& hosts, int per_host, int ranks, MapBy by,
                     std::vector<int>& host_of);
 
@@ -47,5 +57,7 @@ base::Status divide(const std::vector<Host>& hosts, int per_host, int ranks, Map
 bool have_slots(const std::vector<Host>& hosts);
 /// Fails if a host has fewer slots than ranks.
 base::Status check_slots(const std::vector<Host>& hosts, const std::vector<int>& host_of);
+/// Removes the hosts at the end that get no rank then.
+void keep_used(std::vector<Host>& hosts, int per_host, int ranks, MapBy by);
 
 }  // namespace clump::mpiexec

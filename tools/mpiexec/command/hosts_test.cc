@@ -119,6 +119,21 @@ TEST(Hosts, GetRanksInBlocks) {
   EXPECT_FALSE(divide(hosts_of("a,b"), 2, 5, MapBy::kSlot, host_of).ok());
 }
 
+TEST(Hosts, GetRanksEachTimeThatTheyAreNamed) {
+  using Hosts = std::vector<int>;
+  EXPECT_EQ(divided("a,b,a,b", 0, 4), (Hosts{0, 1, 0, 1}));
+  EXPECT_EQ(divided("a,b,a,b", 0, 3), (Hosts{0, 1, 0}));
+  EXPECT_EQ(divided("a,b,a,b", 0, 8), (Hosts{0, 0, 1, 1, 0, 0, 1, 1})) << "more than slots, in proportion";
+  EXPECT_EQ(divided("a:2,b,a:1", 0, 4), (Hosts{0, 0, 1, 0}));
+  EXPECT_EQ(divided("a,a,b", 0, 3), (Hosts{0, 0, 1}));
+  EXPECT_EQ(divided("b,a,a,b", 0, 4, MapBy::kNode), (Hosts{0, 1, 1, 0}));
+  EXPECT_EQ(divided("a,b,a", 2, 4), (Hosts{0, 0, 1, 1})) << "--ppn is of a host";
+  const Read read("a slots=2\nb\na\n");
+  std::vector<int> host_of;
+  ASSERT_TRUE(read.ok && divide(read.hosts, 0, 4, MapBy::kSlot, host_of).ok());
+  EXPECT_EQ(host_of, (Hosts{0, 0, 1, 0}));
+}
+
 TEST(Hosts, GetRanksInTurn) {
   using Hosts = std::vector<int>;
   const auto in_turn = [](const char* list, int per_host, int ranks) {

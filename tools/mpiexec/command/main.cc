@@ -59,6 +59,9 @@ int mpiexec(const std::vector<std::string>& words) {
   }
   merge_names(command.hosts);
   if (const base::Status status = count_slots(command); !status.ok()) return fail(status, kExitUsage);
+  int ranks = 0;
+  for (const Part& part : command.parts) ranks += part.ranks;
+  keep_used(command.hosts, command.per_host, ranks, command.map_by);
   if (!needs_other_hosts(command)) command.hosts.clear();
   Plan plan;
   int exit_code = kExitCannotRun;
@@ -77,7 +80,12 @@ int mpiexec(const std::vector<std::string>& words) {
   if (!plan.job.parent_port.empty()) ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (!command.hosts.empty()) {
     const base::Status ran = run_on_hosts(command, plan, records, exit_code);
-    return ran.ok() ? exit_code : fail(ran, kExitCannotRun);
+    if (!ran.ok()) exit_code = fail(ran, kExitCannotRun);
+    if (exit_code == kExitCannotRun && !command.allocation.empty())
+      tools::print_error(
+          "mpiexec: the hosts are those of {}; --host localhost or -rmk none: this host only\n",
+          command.allocation);
+    return exit_code;
   }
   // Then jobs of other hosts can connect.
   if (command.interface.is_set())

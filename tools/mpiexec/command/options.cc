@@ -24,7 +24,13 @@ base::Status check_input(const Command& command) {
   return {};
 }
 
-/// Where -n does not say how many ranks there are, so many on each host does, and nothing else.
+std::int64_t slots_of(const std::vector<Host>& hosts) {
+  std::int64_t all = 0;
+  for (const Host& host : hosts) all += std::max(host.slots, 1);
+  return all;
+}
+
+/// Where -n does not say how many ranks there are, so many on each host does, or the slots of an allocation.
 base::Status count_ranks(Command& command) {
   std::int64_t all = 0;
   const auto add = [&all](std::int64_t ranks) {
@@ -42,23 +48,29 @@ base::Status count_ranks(Command& command) {
     std::int64_t ranks = part.ranks;
     if (command.per_host > 0 && command.parts.size() == 1)
       ranks = std::int64_t{command.per_host} * std::max(std::ssize(command.hosts), std::ptrdiff_t{1});
+    else if (!command.allocation.empty() && command.parts.size() == 1)
+      ranks = slots_of(command.hosts);
     CLUMP_TRY(add(ranks));
     part.ranks = static_cast<int>(ranks);
   }
   return {};
 }
 
-/// Where the command line names none: those of a batch system, or of a file that a variable names. What a
-/// variable says about no job, or no file, does no harm to a job of this host.
+/// Where the command line names none: those of a batch system, which is named or in whose job this is, or of
+/// a file that a variable names. What a variable says about no job, or no file, does no harm to a job of this
+/// host.
 base::Status find_hosts(Command& command) {
   if (command.proxy || std::getenv(pmi::kParentPortVariable) != nullptr) return {};  // they are known
   const bool is_asked = command.batch_system.is_set();
   if (is_asked) CLUMP_TRY(check_batch_system(command.batch_system));
   const tools::Wish name = tools::first_set(command.batch_system, {"CLUMP_RMK", "HYDRA_RMK"});
-  const BatchSystem* const system = find_batch_system(name.value);
+  const bool is_alone = tools::with_variables(command.launcher).name.value == "fork";
+  const BatchSystem* const system = name.is_set() ? find_batch_system(name.value)
+                                    : is_alone    ? nullptr
+                                                  : own_batch_system();
   std::vector<Host> given = system != nullptr ? batch_hosts(*system) : std::vector<Host>{};
   if (!given.empty()) command.launcher.usual = system->launcher;
-  if (is_asked && given.empty())
+  if (is_asked && given.empty() && system != nullptr)
     command.ignored.emplace_back("option " + name.text(), fmt::format("{} names no hosts", system->variable));
   if (!command.hosts.empty()) return {};
   const tools::Wish file = tools::first_set({}, {"CLUMP_HOST_FILE", "HYDRA_HOST_FILE"});
@@ -70,8 +82,13 @@ base::Status find_hosts(Command& command) {
       command.ignored.emplace_back(file.from, base::message_of(read.code()));
     }
   }
-  command.hosts_from = !command.hosts.empty() ? file.text() : is_asked ? std::string() : name.text();
-  if (command.hosts.empty()) command.hosts = std::move(given);
+  if (!command.hosts.empty()) {
+    command.hosts_from = file.text();
+    return {};
+  }
+  if (given.empty()) return {};
+  command.hosts = std::move(given);
+  command.allocation = system->variable;
   return {};
 }
 

@@ -76,7 +76,8 @@ struct Command {
   MapBy map_by = MapBy::kSlot;
   tools::LauncherChoice launcher;  ///< without what variables say
   tools::Wish batch_system;        ///< whose list of hosts is taken (batch_hosts.h)
-  tools::Wish interface;           ///< by which ranks of other hosts are reached
+  std::string allocation;     ///< the variable by which a batch system has given `hosts`; empty: none has
+  tools::Wish interface;      ///< by which ranks of other hosts are reached
   std::string needs_ranks;    ///< an option that elsewhere says how many ranks there are, and here does not
   bool enough_cores = false;  ///< no more ranks than slots, or cores
   std::optional<std::string> collective_rules;  ///< --coll-rules, as typed
