@@ -1,11 +1,11 @@
 // Buffers of `use mpi_f08`: TYPE(*), DIMENSION(..), which may be sections of arrays that are not contiguous.
 //
 // The message is the elements of the section in their order. A section becomes a datatype that describes it
-// in place. Where this cannot be (a reduction wants a predefined datatype, displacements count in blocks), the
-// call works on a copy, which the MPI library keeps if the operation goes on after the call: its request
+// in place. Where this cannot be (a reduction wants a predefined datatype, displacements count in blocks),
+// the call works on a copy, which the MPI library keeps if the operation goes on after the call: its request
 // brings the data back. Where there is no request (MPI_Put), or the library keeps no copies, the call is
-// refused. Of a copy only those elements go back that the call has changed: the others are not its buffer, and
-// a message or another thread may be writing them.
+// refused. Of a copy only those elements go back that the call has changed: the others are not its buffer,
+// and a message or another thread may be writing them.
 #pragma once
 
 #include "descriptor.h"

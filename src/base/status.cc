@@ -9,8 +9,8 @@ namespace clump::base {
 namespace {
 
 // A code carries the 16 bits of its text's number in the bits above the class: the highest one says whose
-// text it is, and the text is still there if the slot holds that number. Number 0 marks a bare class, so it is
-// never given out.
+// text it is, and the text is still there if the slot holds that number. Number 0 marks a bare class, so it
+// is never given out.
 constexpr std::uint32_t kNumberMask = 0x7fff, kOfRank = 0x8000;
 
 // The process has so many slots because ranks may fail thousands of times before one that has lost its core

@@ -50,7 +50,7 @@ class FailureTexts {
 
   /// The code that names `text`, which is made printable.
   Status keep(int error_class, std::string text);
-  /// Empty if the code is a bare class, one of the others', or so old that newer failures have taken its place.
+  /// Empty if the code is a bare class, another one's, or so old that newer failures have taken its place.
   std::string find(int code) const;
 
  private:

@@ -1,5 +1,5 @@
-// The error classes and codes that a program adds to those of the standard (MPI-5.0 section 9.5), and the codes
-// that it gets of the library's failures.
+// The error classes and codes that a program adds to those of the standard (MPI-5.0 section 9.5), and the
+// codes that it gets of the library's failures.
 #pragma once
 
 #include <map>

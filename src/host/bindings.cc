@@ -1,5 +1,5 @@
-// What bindings learn from the MPI library, and ask of it, beyond the functions of the standard: by names that
-// they look for, as they run over other libraries, too.
+// What bindings learn from the MPI library, and ask of it, beyond the functions of the standard: by names
+// that they look for, as they run over other libraries, too.
 #include "host/host.h"
 
 namespace clump::host {

@@ -127,7 +127,7 @@ CLUMP_HOST_API std::string why_none_joins();
 CLUMP_HOST_API std::string start_mpiexec(std::vector<std::string> words,
                                          const std::vector<std::string>& environment,
                                          void (*ended)(void* argument, int status), void* argument);
-/// Tells mpiexec that such a job, to which ranks of this one were connected, has ended with a code that is not 0.
+/// Tells mpiexec that such a job, to which ranks of this one were connected, has ended with this code, not 0.
 CLUMP_HOST_API void note_failed_job(int rank, int code);
 /// Waits until one of the jobs that this process has started has ended, and has said why, but no longer than
 /// `limit`.

@@ -72,8 +72,8 @@ base::Status start_ranks(core::World& world, const std::vector<Command>& command
 /// learns here how many they are: at ranks other than the root only this library knows.
 void note_codes_of_spawn(const int* array_of_errcodes, int count);
 
-/// Lets the operation that the calling thread's rank has just begun keep a copied buffer. False: there is nothing
-/// left of it to wait for, and the caller ends the copy itself.
+/// Lets the operation that the calling thread's rank has just begun keep a copied buffer. False: there is
+/// nothing left of it to wait for, and the caller ends the copy itself.
 bool keep_copied(MPI_Request request, const core::CopiedBuffer& buffer);
 
 // Other jobs.

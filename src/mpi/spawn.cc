@@ -60,7 +60,8 @@ class StartedJob {
       const std::lock_guard lock(self->mutex_);
       // Otherwise MPI_Comm_spawn says so.
       if (self->has_met_ && status != 0)
-        note_failed_job(self->self_.number, WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+        note_failed_job(self->self_.number,
+                        WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
       self->how_ended_ = WIFSIGNALED(status) ? fmt::format("by signal {}", WTERMSIG(status))
                                              : fmt::format("with exit code {}", WEXITSTATUS(status));
       if (self->is_waiting_) close_port(self->self_, self->port_);

@@ -129,8 +129,8 @@ struct OutputNote {
 std::string encode(const OutputNote& note);
 bool decode(const std::string& bytes, OutputNote& note);
 
-/// A job that a rank has started (MPI_Comm_spawn), and that its ranks were connected to, has ended with this exit
-/// code, which is not 0.
+/// A job that a rank has started (MPI_Comm_spawn), and that its ranks were connected to, has ended with this
+/// exit code, which is not 0.
 struct StartedJobNote {
   int rank = 0;
   int code = 0;

@@ -88,8 +88,8 @@ struct Posted {
 };
 
 struct Standing {
-  /// kSilent: its host has not answered. The last three are told of a process that has not: it is stopped, or the
-  /// system is taking it away, or nothing is known.
+  /// kSilent: its host has not answered. The last three are told of a process that has not: it is stopped, or
+  /// the system is taking it away, or nothing is known.
   enum class State : std::uint8_t { kBefore, kUses, kFinalized, kEnded, kSilent, kStopped, kEnds, kMute };
   static bool is_unheard(State state) { return state >= State::kSilent; }
   std::int32_t rank = 0;

@@ -154,6 +154,15 @@ class SilentRanks(tool.Case):
                     for wrong in ("hosts that have not answered", "not called MPI_Init", "block it"):
                         self.assertNotIn(wrong, err)
 
+    def stop(self, process):
+        """All of its threads: one that still ran might answer."""
+        os.kill(process, signal.SIGSTOP)
+        states = lambda: {task.read_text().rpartition(")")[2].split()[0] for task in pathlib.Path(f"/proc/{process}/task").glob("*/stat")}
+        limit = time.monotonic() + tool.HANGS
+        while states() != {"T"}:
+            self.assertLess(time.monotonic(), limit)
+            time.sleep(0.005)
+
     def told_of(self, job, text):
         """What mpiexec says when it is asked where the ranks are."""
         job.send_signal(signal.SIGQUIT)
@@ -165,7 +174,7 @@ class SilentRanks(tool.Case):
 
     def test_a_stopped_one(self):
         job = self.start("--ranks", "processes")
-        os.kill(self.ranks(job)[1], signal.SIGSTOP)
+        self.stop(self.ranks(job)[1])
         self.told_of(job, "rank 1 is stopped")
         job.terminate()
         _, err = tool.end_of(job)
@@ -175,7 +184,7 @@ class SilentRanks(tool.Case):
     def test_all_stopped(self):
         """They share a process."""
         job = self.start()
-        os.kill(self.ranks(job)[0], signal.SIGSTOP)
+        self.stop(self.ranks(job)[0])
         self.told_of(job, "ranks 0,1 are stopped")
 
 
