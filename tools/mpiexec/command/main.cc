@@ -90,7 +90,7 @@ int mpiexec(const std::vector<std::string>& words) {
   // Then jobs of other hosts can connect.
   if (command.interface.is_set())
     if (const base::Status found =
-            find_own_address(plan.job, {}, command.interface.value, plan.job.network.interface);
+            find_own_address(plan.job, {.interface = command.interface}, plan.job.network.interface);
         !found.ok())
       return fail(found, kExitUsage);
   if (command.map) {
