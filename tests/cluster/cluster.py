@@ -84,9 +84,11 @@ def lost_packets(one: str, other: str):
     ways = [(a, f"10.77.0.{int(b[1:]) + 1}") for a, b in ((one, other), (other, one))]
     for host, address in ways:
         ip(host, "neigh", "replace", address, "lladdr", "02:00:00:00:00:99", "dev", "eth0", "nud", "permanent")
-    yield
-    for host, address in ways:
-        ip(host, "neigh", "del", address, "dev", "eth0")
+    try:
+        yield
+    finally:
+        for host, address in ways:
+            ip(host, "neigh", "del", address, "dev", "eth0")
 
 
 def skip_without_hosts() -> None:

@@ -21,9 +21,23 @@ def there(address: str, port: str, command: str) -> None:
     except OSError as problem:
         sys.exit(f"wire: connect to address {address}: {problem}")
     line.setblocking(True)
-    for end in 0, 1:
-        os.dup2(line.fileno(), end)
-    os.execvp("sh", ["sh", "-c", command])
+    call("sshd")
+    shell = subprocess.Popen(["sh", "-c", command], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    threading.Thread(target=give, args=(line, shell.stdin), daemon=True).start()
+    carry(shell.stdout.fileno(), line)
+    shell.wait()
+
+
+def give(line: socket.socket, target) -> None:
+    with contextlib.suppress(OSError):
+        while data := line.recv(1 << 16):
+            os.write(target.fileno(), data)
+    target.close()
+
+
+def call(name: str) -> None:
+    """What ps shows, for tests that look for it."""
+    pathlib.Path("/proc/self/comm").write_text(name)
 
 
 def carry(source: int, target: socket.socket) -> None:
@@ -35,6 +49,7 @@ def carry(source: int, target: socket.socket) -> None:
 
 def here(cluster: str, *words: str) -> int:
     host, *command = [word for i, word in enumerate(words) if any(not one.startswith("-") for one in words[:i + 1])]
+    call("ssh")
     listener = socket.create_server((socket.gethostbyname(socket.gethostname()), 0))
     address, port = listener.getsockname()
     inner = [HOSTS, "run", cluster, host, sys.executable, __file__, "--at", address, port, " ".join(command)]
