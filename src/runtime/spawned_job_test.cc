@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/test_failure.h"
+
 namespace clump {
 namespace {
 
