@@ -182,7 +182,7 @@ CLUMP_ENTRY(int, MPI_Op_create_c, (UserFunctionLarge user_fn, int commute, Op* o
   return program_code(abi::Op_create_c()(function, commute, Out<Op>(op)));
 }
 
-CLUMP_ENTRY(int, MPI_Op_free, (Op* op)) {
+CLUMP_ENTRY(int, MPI_Op_free, (Op * op)) {
   const Op freed = op != nullptr ? *op : Op();
   const int code = program_code(abi::Op_free()(Out<Op>(op, true)));
   if (code == MPI_SUCCESS) operation_ends(freed);

@@ -20,13 +20,13 @@ inline int missing(const char* name) {
 }  // namespace clump::facade
 
 #if __has_attribute(symver)
-#define CLUMP_MISSING_AS(function, name)                                                       \
+#define CLUMP_MISSING_AS(function, name)                                                      \
   extern "C" CLUMP_PUBLIC __attribute__((symver(name "@CLUMP_LACKS"), used)) int function() { \
-    return clump::facade::missing(name);                                                       \
+    return clump::facade::missing(name);                                                      \
   }
 #else
-#define CLUMP_MISSING_AS(function, name)                      \
-  __asm__(".symver " #function ", " name "@CLUMP_LACKS");     \
+#define CLUMP_MISSING_AS(function, name)                  \
+  __asm__(".symver " #function ", " name "@CLUMP_LACKS"); \
   extern "C" CLUMP_PUBLIC __attribute__((used)) int function() { return clump::facade::missing(name); }
 #endif
 #define CLUMP_MISSING(name)                   \

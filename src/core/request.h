@@ -163,8 +163,8 @@ class Request : public Operation {
 
   MPI_Request handle = MPI_REQUEST_NULL;
   std::unique_ptr<CopiedBuffers> copied;  ///< null: none. Of the rank's threads, as the request is
-  base::Ref<Comm> comm;  ///< the communicator whose error handler is called; may be null
-  datatype::Ref type;    ///< keeps a derived datatype alive while the operation uses it
+  base::Ref<Comm> comm;                   ///< the communicator whose error handler is called; may be null
+  datatype::Ref type;                     ///< keeps a derived datatype alive while the operation uses it
   State state = State::kActive;
   bool persistent = false;
   bool reusable = false;        ///< see Rank::make_reusable()

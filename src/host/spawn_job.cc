@@ -30,8 +30,8 @@ namespace clump::host {
 
 namespace {
 
-/// A job that this process starts. A thread that is none of a rank's does that, and waits for its end: so no rank
-/// has its mpiexec for a child.
+/// A job that this process starts. A thread that is none of a rank's does that, and waits for its end: so no
+/// rank has its mpiexec for a child.
 struct StartedJob {
   struct Start {
     int error = 0;

@@ -27,8 +27,8 @@ std::string facade_in_place_of(const std::string& name);
 bool is_of_mpi(const char* name);
 /// Whether the object names an MPI library, or is one.
 bool names_mpi(const link_map& object);
-/// The first of the object and of the loaded ones that it needs, breadth first, for which `is_it` holds; null:
-/// there is none.
+/// The first of the object and of the loaded ones that it needs, breadth first, for which `is_it` holds;
+/// null: there is none.
 const link_map* first_needed(const link_map& object, bool (*is_it)(const link_map&));
 /// The first MPI library for C among these.
 const link_map* mpi_library_of(const link_map& object);

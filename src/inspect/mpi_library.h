@@ -33,8 +33,8 @@ std::string_view name_of(MpiKind kind);
 std::string facade_for(std::string_view library);
 /// The same for a file that names the library; empty, too, if the file needs more of it than Clump's has.
 std::string facade_for(std::string_view library, const ElfFile& user);
-/// Clump's library for Fortran of the standard's ABI, for a file that names it and finds none: its path. Empty
-/// if the name is another one, or if Clump was installed without.
+/// Clump's library for Fortran of the standard's ABI, for a file that names it and finds none: its path.
+/// Empty if the name is another one, or if Clump was installed without.
 std::string own_fortran_library(std::string_view library);
 /// Whether it is one of a family's libraries for Fortran.
 bool is_for_fortran(std::string_view library);

@@ -53,8 +53,8 @@ std::vector<int> names_of(const core::World& world, const Group& group) {
   return names;
 }
 
-/// The group that was told, with the numbers that its ranks have in this process. `places` holds those of other
-/// jobs until there is a communicator.
+/// The group that was told, with the numbers that its ranks have in this process. `places` holds those of
+/// other jobs until there is a communicator.
 base::Status group_of(const core::World& world, const Introduction& told, core::Origin origin,
                       std::vector<net::HeldPlace>& places, base::Ref<const Group>& group) {
   if (!told.has_names()) {
@@ -105,7 +105,8 @@ base::Status meet(core::Rank& self, const LeaderLink& link, const Group& local, 
   if (knows_others)
     std::ranges::copy(world.link->where().as_ints(), ours.head.begin() + Introduction::kWhere);
   CLUMP_TRY(swap(link, ours.head, theirs.head));
-  ours.head[Introduction::kNames] = theirs.head[Introduction::kNames] = ours.has_names() || theirs.has_names();
+  ours.head[Introduction::kNames] = theirs.head[Introduction::kNames] =
+      ours.has_names() || theirs.has_names();
   if (ours.has_names() && world.link == nullptr)
     return base::fail(MPI_ERR_UNSUPPORTED_OPERATION, "there are ranks of other jobs in the other group: {}",
                       why_no_other_jobs());
@@ -165,8 +166,8 @@ base::Status introduce(const coll::Members& members, int leader,
   std::vector<net::HeldPlace> places;
   base::Ref<const Group> remote;
   CLUMP_TRY(group_of(self.world, theirs, local.origin(), places, remote));
-  *newintercomm = self.add(
-      make_comm(heritage, theirs.contexts(), base::Ref<const Group>(&local), std::move(remote)));
+  *newintercomm =
+      self.add(make_comm(heritage, theirs.contexts(), base::Ref<const Group>(&local), std::move(remote)));
   return {};
 }
 

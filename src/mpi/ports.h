@@ -26,15 +26,16 @@ void forget_visitor(core::World& world, int rank);
 
 /// Lets other jobs connect to this process.
 base::Status listen_to_jobs(const core::World& world);
-/// Lets jobs of other hosts connect to this process, if it does not yet, from where this host reaches `other`:
-/// a name or a numeric address.
+/// Lets jobs of other hosts connect to this process, if it does not yet, from where this host reaches
+/// `other`: a name or a numeric address.
 base::Status listen_towards(const core::World& world, const std::string& other);
 /// Has the link know where the processes of these ranks are that belong to this job; they listen afterwards.
 base::Status find_locations(core::Rank& self, const core::Group& group);
-/// The number here of a rank of another job, to which this process is connected then, and its place. `what` is
-/// where a message for the user begins: "(port_name = ...)".
-base::Status reach(const core::World& world, const net::link::PeerName& name, const std::string& what, int& rank,
-                   net::HeldPlace& place,
-                   std::chrono::steady_clock::time_point limit = std::chrono::steady_clock::time_point::max());
+/// The number here of a rank of another job, to which this process is connected then, and its place. `what`
+/// is where a message for the user begins: "(port_name = ...)".
+base::Status reach(
+    const core::World& world, const net::link::PeerName& name, const std::string& what, int& rank,
+    net::HeldPlace& place,
+    std::chrono::steady_clock::time_point limit = std::chrono::steady_clock::time_point::max());
 
 }  // namespace clump::mpi

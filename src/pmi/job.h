@@ -161,7 +161,8 @@ struct Job {
   /// By which other jobs find it, and what they have to know to be let in (net/link): random
   /// numbers. Zero: not known.
   std::uint64_t link_id = 0, link_token = 0;
-  /// Whether names that its ranks publish are for all jobs of this user on this machine (mpiexec --name-server).
+  /// Whether names that its ranks publish are for all jobs of this user on this machine (mpiexec
+  /// --name-server).
   bool shares_names = false;
   /// The port of the ranks that have started this job (MPI_Comm_spawn); empty: none have.
   std::string parent_port;

@@ -20,15 +20,16 @@ namespace clump {
 
 namespace {
 
-/// What is drawn once for all processes of the job; a job of one process that nobody has started draws it here.
+/// What is drawn once for all processes of the job; a job of one process that nobody has started draws it
+/// here.
 net::link::JobName name_of(const pmi::Job& job) {
   if (job.link_id != 0) return {job.link_id, job.link_token};
   if (job.processes.size() > 1) return {};
   return {base::random_number(), base::random_number()};
 }
 
-/// A world that ranks of this one are connected to has failed, so they fail, too (MPI-5.0 section 11.10.4). If they
-/// have started it, it ends with this job, and has a moment to say what has happened.
+/// A world that ranks of this one are connected to has failed, so they fail, too (MPI-5.0 section 11.10.4).
+/// If they have started it, it ends with this job, and has a moment to say what has happened.
 void lost_job(int, const net::link::PeerName& name, const std::string& why) {
   host::let_a_job_end(std::chrono::seconds(2));
   const pmi::Job& job = host::job();
@@ -77,12 +78,14 @@ std::string why_no_other_jobs() {
   const pmi::Job& job = host::job();
   if (job.seed) return "the order of its ranks is drawn from a seed: run it without --seed";
   if (host::record_descriptor() >= 0)
-    return "its calls are recorded, and there are no records for ranks of other jobs: run it without --profile "
+    return "its calls are recorded, and there are no records for ranks of other jobs: run it without "
+           "--profile "
            "and --trace";
   if (job.link_id == 0 && job.processes.size() > 1)
     return "it was started by PMIx, and not by Clump's mpiexec";
   if (job.nodes.size() > 1 && job.network.interface.empty())
-    return "no address of this host is known that leads to the others of the job: name the interface, with mpiexec "
+    return "no address of this host is known that leads to the others of the job: name the interface, with "
+           "mpiexec "
            "--iface";
   return {};
 }

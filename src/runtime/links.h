@@ -5,7 +5,8 @@
 
 namespace clump {
 
-/// Gives `world` its link, if ranks of other jobs can be connected to it. Nothing is opened before it is used.
+/// Gives `world` its link, if ranks of other jobs can be connected to it. Nothing is opened before it is
+/// used.
 void open_links(core::World& world);
 
 }  // namespace clump

@@ -9,8 +9,8 @@
 
 namespace clump {
 
-/// Where the ranks run, and how mpiexec gets there: its first words. Those that do not say run on the hosts of
-/// this job, this host first, which have as many slots as ranks of this job. Fails with
+/// Where the ranks run, and how mpiexec gets there: its first words. Those that do not say run on the hosts
+/// of this job, this host first, which have as many slots as ranks of this job. Fails with
 /// MPI_ERR_UNSUPPORTED_OPERATION for programs on different hosts.
 base::Status words_for_hosts(const pmi::Job& job, const std::vector<mpi::Command>& commands,
                              std::vector<std::string>& words);

@@ -65,12 +65,12 @@ TEST(SpawnedJob, RunsOnTheHostsOfItsParents) {
 TEST(SpawnedJob, PassesOnWhatMpiexecIsNotStartedWith) {
   EXPECT_EQ(
       words_of({command("/bin/a", {}, {"A=1", "B=2"}), command("/bin/b", {}, {"B=2", "A=x=y", "EMPTY="})}),
-      (Words{"-n", "1", "-wdir", "/work dir", "--argc", "1", "/bin/a", ":", "-n", "1", "-wdir", "/work dir",
-             "-env", "A", "x=y", "-env", "EMPTY", "", "--argc", "1", "/bin/b"}));
-  EXPECT_EQ(
-      words_of({command("/bin/a", {}, {}), command("/bin/b", {}, {"no variable"})}),
-      (Words{"-n", "1", "-wdir", "/work dir", "--argc", "1", "/bin/a", ":", "-n", "1", "-wdir", "/work dir",
-             "--argc", "1", "/bin/b"}));
+      (Words{"-n",  "1",    "-wdir", "/work dir", "--argc",    "1",    "/bin/a",
+             ":",   "-n",   "1",     "-wdir",     "/work dir", "-env", "A",
+             "x=y", "-env", "EMPTY", "",          "--argc",    "1",    "/bin/b"}));
+  EXPECT_EQ(words_of({command("/bin/a", {}, {}), command("/bin/b", {}, {"no variable"})}),
+            (Words{"-n", "1", "-wdir", "/work dir", "--argc", "1", "/bin/a", ":", "-n", "1", "-wdir",
+                   "/work dir", "--argc", "1", "/bin/b"}));
 }
 
 TEST(SpawnedJob, CountsArgumentsThatMpiexecWouldTakeForItsOwn) {

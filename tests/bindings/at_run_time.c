@@ -1,6 +1,8 @@
-/* Finds an MPI library while it runs, as Python modules and Julia do. at_run_time LIBRARY BEGIN KNOWN ABSENT PLUGIN NAME...: opens LIBRARY globally. The text of
-   its version begins with BEGIN; it has the name KNOWN, and not ABSENT; opened by each further NAME it is the same one. Then it opens PLUGIN, which names no
-   MPI library and gets this one, in several ways. LINKED: the program itself is linked to the standard's, which it finds first. */
+/* Finds an MPI library while it runs, as Python modules and Julia do. at_run_time LIBRARY BEGIN KNOWN ABSENT
+   PLUGIN NAME...: opens LIBRARY globally. The text of its version begins with BEGIN; it has the name KNOWN,
+   and not ABSENT; opened by each further NAME it is the same one. Then it opens PLUGIN, which names no MPI
+   library and gets this one, in several ways. LINKED: the program itself is linked to the standard's, which
+   it finds first. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -43,7 +45,8 @@ int main(int argc, char** argv) {
   check(dlsym(library, known) != NULL && dlsym(RTLD_DEFAULT, known) != NULL, known);
   check(dlsym(library, absent) == NULL && dlerror() != NULL, absent);
   check(dlsym(RTLD_DEFAULT, absent) == NULL && dlsym(everything, absent) == NULL, absent);
-  for (int i = 0; i < 20; ++i) check(open("/dev/null", O_RDONLY) >= 0, "open()");  /* numbers that were used to open the library */
+  for (int i = 0; i < 20; ++i)
+    check(open("/dev/null", O_RDONLY) >= 0, "open()"); /* numbers that were used to open the library */
   for (int i = 6; i < argc; ++i) {
     void* const again = open_it(argv[i], i % 2 != 0 ? RTLD_GLOBAL : RTLD_LOCAL);
     check(dlsym(again, "MPI_Init") == dlsym(library, "MPI_Init"), argv[i]);
@@ -54,7 +57,8 @@ int main(int argc, char** argv) {
     void* const opened = open_it(plugin, kFlags[i]);
     check(((int (*)(void))dlsym(opened, "run"))() == 0, "plugin");
     /* With RTLD_DEEPBIND it has the C library's dlsym(), whatever is preloaded. */
-    if (kFlags[i] != RTLD_DEEPBIND) check(((int (*)(void))dlsym(opened, "finds_another"))() == 0, "plugin's dlsym()");
+    if (kFlags[i] != RTLD_DEEPBIND)
+      check(((int (*)(void))dlsym(opened, "finds_another"))() == 0, "plugin's dlsym()");
     dlclose(opened);
   }
   ((int (*)(void))dlsym(RTLD_DEFAULT, "MPI_Finalize"))();

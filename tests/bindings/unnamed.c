@@ -23,8 +23,10 @@ int run(void) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Comm_dup(MPI_COMM_WORLD, &copy);
   MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, copy);
-  MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % size, 3, &begun, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, copy, &status);
+  MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % size, 3, &begun, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, copy,
+               &status);
   MPI_Comm_free(&copy);
   const int left = (rank + size - 1) % size;
-  return provided < MPI_THREAD_SERIALIZED || sum != size || status.MPI_SOURCE != left || begun != left || status.MPI_TAG != 3 || copy != MPI_COMM_NULL;
+  return provided < MPI_THREAD_SERIALIZED || sum != size || status.MPI_SOURCE != left || begun != left ||
+         status.MPI_TAG != 3 || copy != MPI_COMM_NULL;
 }

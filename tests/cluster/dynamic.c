@@ -111,7 +111,8 @@ static int tcp_socket(const char* host, const char* port, int accepts) {
   }
   const int yes = 1;
   setsockopt(made, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  if (bind(made, found->ai_addr, found->ai_addrlen) != 0 || listen(made, 1) != 0) MPI_Abort(MPI_COMM_WORLD, 9);
+  if (bind(made, found->ai_addr, found->ai_addrlen) != 0 || listen(made, 1) != 0)
+    MPI_Abort(MPI_COMM_WORLD, 9);
   return accept(made, NULL, NULL);
 }
 

@@ -31,14 +31,14 @@ class Names(cluster.Case):
 
     def test_a_host_under_two_names(self):
         self.assert_runs("h1:1,10.77.0.2:1", "h1", "h1")
-        self.assert_runs("h1:1,h2:1,10.77.0.2:1", "h1", "h1", "h2")
+        self.assert_runs("h1:1,h2:1,10.77.0.2:1", "h1", "h2", "h1")
         self.assert_runs("10.77.0.1:1,10.77.0.2:1", "h0", "h1")
 
     def test_long_and_short_names(self):
         self.give("hosts.h0", NAMES)
         self.give("hosts.h1", NAMES)
         self.give("hosts.h2", NAMES)
-        self.assert_runs("h1.cluster.test:1,h2:1,h1:1", "h1", "h1", "h2")
+        self.assert_runs("h1.cluster.test:1,h2:1,h1:1", "h1", "h2", "h1")
         self.assert_runs("h0.cluster.test:1,h1.cluster.test:1", "h0", "h1")
         self.assert_runs("h1.cluster.test:1,h2.cluster.test:1,h0:1,h0.cluster.test:1", "h1", "h2", "h0", "h0")
 

@@ -1,4 +1,5 @@
-/* A rank spawns two more of the same program; each says what it is. With an argument the children fail once they are disconnected. */
+/* A rank spawns two more of the same program; each says what it is. With an argument the children fail once
+ * they are disconnected. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -41,7 +41,8 @@ void CommandLine::add_doctor() {
         ->trigger_on_parse();  // each time that it is given
   };
   add("-H,--host,--hosts", "--host",
-      "try whether jobs can run on these hosts together instead: ssh, Clump, this directory, the ways between "
+      "try whether jobs can run on these hosts together instead: ssh, Clump, this directory, the ways "
+      "between "
       "all of them: NAME,NAME,...");
   add("-f,--hostfile,--machinefile", "--hostfile", "the same, of a file with a host in each line");
   add("--rmk", "--rmk", "the same, of a batch system: slurm, pbs, sge or lsf");

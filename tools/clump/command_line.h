@@ -17,7 +17,10 @@ struct CommandLine {
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
 
-  CLI::App app{"Clump, an MPI library for multi-core machines and clusters of them. Programs are started with mpiexec.", "clump"};
+  CLI::App app{
+      "Clump, an MPI library for multi-core machines and clusters of them. Programs are started with "
+      "mpiexec.",
+      "clump"};
 
   CLI::App* info = nullptr;
   bool missing = false, selection = false, coverage = false, meters = false, controls = false, events = false,

@@ -47,8 +47,8 @@ int show_explanation(const std::string& program);
 int show_which(const std::vector<std::string>& words);
 /// Limits and properties of this system. 0 if nothing stands in the way.
 int show_health();
-/// Whether jobs can run on the hosts that options of mpiexec name, or its variables. 0 if they can, 2 if these
-/// name none.
+/// Whether jobs can run on the hosts that options of mpiexec name, or its variables. 0 if they can, 2 if
+/// these name none.
 int show_health_of_hosts(std::vector<std::string> words);
 
 }  // namespace clump::tools

@@ -321,8 +321,8 @@ int show_health_of_hosts(std::vector<std::string> words) {
   ::signal(SIGPIPE, SIG_IGN);
 
   const Wish interface = mpiexec::interface_of(command);
-  Trial trial{.addresses = interface.is_set() ? own_addresses(interface.value)
-                                              : mpiexec::own_addresses_towards(hosts),
+  Trial trial{.addresses =
+                  interface.is_set() ? own_addresses(interface.value) : mpiexec::own_addresses_towards(hosts),
               .network = own_network(),
               .folder = current_directory(),
               .interface = interface.value,

@@ -23,8 +23,9 @@ struct Trial {
   std::vector<std::string> addresses;  ///< at one of these at least,
   std::string network = {};            ///< on the host that has this own_network() (common/ways.h)
   std::string folder = {};
-  std::string interface = {};             ///< it listens there; empty: at all addresses
-  std::vector<std::string> through = {};  ///< hosts, one after the other: each starts the next by this launcher
+  std::string interface = {};  ///< it listens there; empty: at all addresses
+  std::vector<std::string> through =
+      {};  ///< hosts, one after the other: each starts the next by this launcher
   LauncherChoice launcher = {};
   /// Listens, tells where ("listens"), and tries the ways to other hosts that lines of stdin name: "NAME PORT
   /// ADDRESS"

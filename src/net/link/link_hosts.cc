@@ -26,10 +26,11 @@ bool LinkChannel::begin_connecting_to_host(Peer& peer, std::string& why) {
   if (peer.proving != nullptr) return true;
   const int socket = peer.where.is_reachable() ? begin_to_connect(peer.where) : -1;
   if (socket < 0) {
-    why = peer.where.is_reachable()
-              ? base::why_refused("connect to " + text_of(peer.where), errno)
-              : "it is on another host, and its job lets only processes of its own host connect: run that job "
-                "with mpiexec --iface INTERFACE, or open the port with the info key ip_address";
+    why =
+        peer.where.is_reachable()
+            ? base::why_refused("connect to " + text_of(peer.where), errno)
+            : "it is on another host, and its job lets only processes of its own host connect: run that job "
+              "with mpiexec --iface INTERFACE, or open the port with the info key ip_address";
     if (peer.fails_at_once || peer.state == Peer::State::kConnecting) return false;
     retry_later(peer, std::chrono::seconds(0));  // the thread ends the peer
     return true;

@@ -63,8 +63,8 @@ class Connection final : public Watched, Incoming::Taker {
 
  public:
   std::unique_ptr<Stranger> stranger;  ///< between hosts, until the other side has proved itself
-  std::shared_ptr<Peer> peer;  ///< null: it has not sent its name
-  const bool has_come;         ///< the other process has connected
+  std::shared_ptr<Peer> peer;          ///< null: it has not sent its name
+  const bool has_come;                 ///< the other process has connected
 };
 
 /// A message that was announced to another process, or for which that one has asked.

@@ -19,9 +19,9 @@ struct JobName {
 
 /// Where a process is: on which host, and where processes of other hosts connect to it.
 struct Location {
-  std::uint64_t host = 0;                    ///< own_host() there (host_socket.h); 0: not known
-  std::array<std::uint8_t, 16> address{};    ///< of IPv6, or of IPv4 as ::ffff:a.b.c.d
-  std::uint16_t port = 0;                    ///< 0: it listens on its own host only
+  std::uint64_t host = 0;                  ///< own_host() there (host_socket.h); 0: not known
+  std::array<std::uint8_t, 16> address{};  ///< of IPv6, or of IPv4 as ::ffff:a.b.c.d
+  std::uint16_t port = 0;                  ///< 0: it listens on its own host only
 
   bool is_reachable() const { return port != 0; }
   friend bool operator==(const Location&, const Location&) = default;
@@ -46,7 +46,7 @@ struct PeerName {
   std::int32_t rank = 0;     ///< its number in its job
   std::int32_t process = 0;  ///< the process of its job that it is in
 
-  Location where;            ///< of the process
+  Location where;  ///< of the process
 
   friend bool operator==(const PeerName& one, const PeerName& other) { return (one <=> other) == 0; }
   friend std::strong_ordering operator<=>(const PeerName& one, const PeerName& other) {
@@ -59,8 +59,8 @@ struct PeerName {
   static constexpr int kInts = 6 + Location::kInts;
   std::array<int, kInts> as_ints() const {
     const auto low = [](std::uint64_t n) { return static_cast<int>(static_cast<std::uint32_t>(n)); };
-    std::array<int, kInts> all{low(job.id), low(job.id >> 32), low(job.token), low(job.token >> 32),
-                               rank,        process};
+    std::array<int, kInts> all{low(job.id), low(job.id >> 32), low(job.token), low(job.token >> 32), rank,
+                               process};
     std::ranges::copy(where.as_ints(), all.begin() + 6);
     return all;
   }
@@ -68,10 +68,8 @@ struct PeerName {
     const auto both = [](int low, int high) {
       return std::uint64_t{static_cast<std::uint32_t>(high)} << 32 | static_cast<std::uint32_t>(low);
     };
-    return {{both(ints[0], ints[1]), both(ints[2], ints[3])},
-            ints[4],
-            ints[5],
-            Location::from_ints(ints + 6)};
+    return {
+        {both(ints[0], ints[1]), both(ints[2], ints[3])}, ints[4], ints[5], Location::from_ints(ints + 6)};
   }
 };
 

@@ -64,8 +64,8 @@ Proof::Number Proof::proof_of(Side side) const {
   const Number &first = calls ? own_ : other_, &second = calls ? other_ : own_;
   Number proof{};
   for (std::uint64_t half = 0; half < proof.size(); ++half) {
-    const std::uint64_t all[] = {kMark,    static_cast<std::uint64_t>(side), half,      process_,
-                                 first[0], first[1],                         second[0], second[1]};
+    const std::uint64_t all[] = {
+        kMark, static_cast<std::uint64_t>(side), half, process_, first[0], first[1], second[0], second[1]};
     proof[half] = base::keyed_hash({job_.id, job_.token}, all);
   }
   return proof;

@@ -1,6 +1,6 @@
 // How two processes prove to each other, over a TCP connection, that both know the number and the token of
-// the job that is called, without telling them. Each draws a nonce, and answers with a keyed hash (SipHash-2-4,
-// 128 bits of key) of both nonces, its own role and the number of the process that is called.
+// the job that is called, without telling them. Each draws a nonce, and answers with a keyed hash
+// (SipHash-2-4, 128 bits of key) of both nonces, its own role and the number of the process that is called.
 //
 //   the one that calls:    mark, nonce     24 bytes
 //   the one that listens:  nonce, proof    32 bytes

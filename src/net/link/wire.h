@@ -51,8 +51,8 @@ struct Frame {
   std::uint32_t context = 0;     ///< this and the next two: the envelope
   std::int32_t envelope_source = 0;
   std::int32_t tag = 0;
-  std::int64_t bytes = 0;  ///< of the message; of kData, kHello, kRefused: behind this frame; of kCts:
-                           ///< wanted; of kCrowded: 1, or 0 if not any more
+  std::int64_t bytes = 0;        ///< of the message; of kData, kHello, kRefused: behind this frame; of kCts:
+                                 ///< wanted; of kCrowded: 1, or 0 if not any more
   std::uint64_t message = 0;     ///< the number of the message, at its sender
   std::uint64_t rendezvous = 0;  ///< the number of what fetches it, at its receiver
 };

@@ -1,4 +1,5 @@
-/* MPIX_Op_create_x: the function gets its state; the destructor is called once for each operation, when no call may use it any more. */
+/* MPIX_Op_create_x: the function gets its state; the destructor is called once for each operation, when no
+ * call may use it any more. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -16,7 +17,7 @@ static void compose(void* in, void* inout, MPI_Count count, MPI_Datatype type, v
   const int modulus = ((State*)state)->factor;
   CHECK(type == MPI_2INT && !((State*)state)->destroyed);
   for (MPI_Count i = 0; i < count; ++i) {
-    const int *first = (int*)in + 2 * i;
+    const int* first = (int*)in + 2 * i;
     int* second = (int*)inout + 2 * i;
     second[1] = (second[0] * first[1] + second[1]) % modulus;
     second[0] = second[0] * first[0] % modulus;
@@ -51,7 +52,8 @@ int main(int argc, char** argv) {
   for (int i = 0; i < 100; ++i) {
     MPI_Allreduce(own, result, 1, MPI_2INT, ops[i], MPI_COMM_WORLD);
     check_result(result, 1000 + i);
-    CHECK(states[i].destroyed == 0 && MPI_Op_free(&ops[i]) == MPI_SUCCESS && ops[i] == MPI_OP_NULL && states[i].destroyed == 1);
+    CHECK(states[i].destroyed == 0 && MPI_Op_free(&ops[i]) == MPI_SUCCESS && ops[i] == MPI_OP_NULL &&
+          states[i].destroyed == 1);
   }
   /* As many as a program likes, one behind the other. */
   for (int i = 0; i < 1000; ++i) {
@@ -60,7 +62,8 @@ int main(int argc, char** argv) {
     int local[2] = {3, 1};
     make_own(own);
     MPI_Reduce_local(own, local, 1, MPI_2INT, op);
-    CHECK(local[0] == 3 * (rank + 2) % (7 + i) && MPI_Op_free(&op) == MPI_SUCCESS && state.destroyed == i % 2);
+    CHECK(local[0] == 3 * (rank + 2) % (7 + i) && MPI_Op_free(&op) == MPI_SUCCESS &&
+          state.destroyed == i % 2);
   }
   /* Freed while a call goes on. */
   pending.factor = 101;
@@ -73,7 +76,7 @@ int main(int argc, char** argv) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   check_result(result, 101);
   last.factor = 11;
-  MPIX_Op_create_x(compose, destroy, 0, &last, &op);  /* never freed */
+  MPIX_Op_create_x(compose, destroy, 0, &last, &op); /* never freed */
   MPI_Finalize();
   CHECK(pending.destroyed == 1 && last.destroyed == 0);
   if (rank == 0) puts("all of it holds");

@@ -1,6 +1,6 @@
 /* Opens the libraries that PLUGINS names, one behind the other, and lets each look at MPI's special
-   addresses: "l/path" locally, "g/path" globally, "d/path" with RTLD_DEEPBIND, "m/path" by dlmopen(), "c/path" also for those that C compares with, "a/path" once before, after which
-   it is closed. As a program
+   addresses: "l/path" locally, "g/path" globally, "d/path" with RTLD_DEEPBIND, "m/path" by dlmopen(),
+   "c/path" also for those that C compares with, "a/path" once before, after which it is closed. As a program
    (MAIN) it has no MPI itself; LINKED: it is linked to such a library, too. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

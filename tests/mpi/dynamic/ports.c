@@ -174,11 +174,13 @@ static void refused(void) {
 
   /* A port of another job, one that tells no address, and one of a job that has ended. */
   CHECK_CLASS(
-      MPI_Comm_connect("clump:other-p1:0:0:0:0:0:00000000000000000000000000000000:0:1:0000000000000001", MPI_INFO_NULL, 0, MPI_COMM_SELF, &made),
+      MPI_Comm_connect("clump:other-p1:0:0:0:0:0:00000000000000000000000000000000:0:1:0000000000000001",
+                       MPI_INFO_NULL, 0, MPI_COMM_SELF, &made),
       MPI_ERR_UNSUPPORTED_OPERATION);
-  CHECK_CLASS(MPI_Comm_connect("clump:other-p1:0:0:12345:0:0:00000000000000000000000000000000:0:1:0000000000000001", MPI_INFO_NULL, 0,
-                               MPI_COMM_SELF, &made),
-              MPI_ERR_PORT);
+  CHECK_CLASS(
+      MPI_Comm_connect("clump:other-p1:0:0:12345:0:0:00000000000000000000000000000000:0:1:0000000000000001",
+                       MPI_INFO_NULL, 0, MPI_COMM_SELF, &made),
+      MPI_ERR_PORT);
   CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
   CHECK_OK(MPI_Close_port(port));
   CHECK_CLASS(MPI_Close_port(port), MPI_ERR_PORT);

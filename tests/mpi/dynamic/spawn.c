@@ -1,6 +1,7 @@
 /* MPI_Comm_spawn and MPI_Comm_spawn_multiple (MPI-5.0 section 11.8). The program is its own child: its first
    argument says what it is; that of
-   the parents is the path of another program. Where ranks are processes, the children are a job of their own. */
+   the parents is the path of another program. Where ranks are processes, the children are a job of their own.
+ */
 #include <fenv.h>
 #include <unistd.h>
 
@@ -119,7 +120,8 @@ static void universe(const char* program) {
   snprintf(number, sizeof number, "%d", attribute(MPI_UNIVERSE_SIZE));
   char* arguments[] = {"universe", number, ":", "-n", "::", ":", NULL};
   MPI_Comm inter = MPI_COMM_NULL;
-  CHECK_OK(MPI_Comm_spawn(program, arguments, 3, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE));
+  CHECK_OK(
+      MPI_Comm_spawn(program, arguments, 3, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE));
   work(inter, 0);
   CHECK_OK(MPI_Comm_disconnect(&inter));
 }

@@ -1,4 +1,5 @@
-/* The text of an error stays the rank's own, however often other ranks fail before it asks, and other threads of the rank may ask. */
+/* The text of an error stays the rank's own, however often other ranks fail before it asks, and other threads
+ * of the rank may ask. */
 #include <pthread.h>
 
 #include "check.h"

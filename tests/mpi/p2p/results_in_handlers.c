@@ -1,4 +1,5 @@
-/* An error handler finds statuses, requests and indices as the call leaves them, and so does a program whose handler leaves the call by longjmp. */
+/* An error handler finds statuses, requests and indices as the call leaves them, and so does a program whose
+ * handler leaves the call by longjmp. */
 #include <setjmp.h>
 
 #include "check.h"

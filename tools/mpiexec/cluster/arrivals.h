@@ -33,8 +33,8 @@ class Arrivals {
   const std::string& folder() const { return file_.folder(); }
   /// When there is a process that removes the folder.
   base::Status hand_out();
-  /// Shows on the terminal what is to be typed on each host, where mpiexec is `program`. Fails where there is none: the key is written to
-  /// no file.
+  /// Shows on the terminal what is to be typed on each host, where mpiexec is `program`. Fails where there is
+  /// none: the key is written to no file.
   base::Status tell_user(const Hosts& hosts, const std::string& program) const;
 
   std::vector<int> descriptors() const { return admission_.descriptors(); }

@@ -14,8 +14,8 @@ base::Status Branches::launch(std::string_view message, const std::vector<int>& 
   CLUMP_TRY(launcher_.find(hosts.launcher));
   for (HostList& below : branches_of(hosts)) {
     Branch& branch = launchers_.branches.emplace_back(std::move(below));
-    CLUMP_TRY(branch.line.prepare(
-        launchers_.add(branch, launcher_process(launcher_, branch.hosts.all.front()))));
+    CLUMP_TRY(
+        branch.line.prepare(launchers_.add(branch, launcher_process(launcher_, branch.hosts.all.front()))));
   }
   return launchers_.start(own);
 }

@@ -32,10 +32,10 @@ namespace clump::mpiexec {
 
 namespace {
 
-constexpr std::chrono::milliseconds kGraceOfOthers{5500};   ///< of other hosts, when the job has failed
-constexpr std::chrono::milliseconds kOtherTroubles{500};    ///< when hosts cannot take part: do others, too?
-constexpr std::chrono::milliseconds kLook{500};             ///< so often, whether hosts are silent
-constexpr std::chrono::seconds kQuiet{15};                  ///< a launcher that has said nothing is told then
+constexpr std::chrono::milliseconds kGraceOfOthers{5500};  ///< of other hosts, when the job has failed
+constexpr std::chrono::milliseconds kOtherTroubles{500};   ///< when hosts cannot take part: do others, too?
+constexpr std::chrono::milliseconds kLook{500};            ///< so often, whether hosts are silent
+constexpr std::chrono::seconds kQuiet{15};                 ///< a launcher that has said nothing is told then
 
 class HostsDriver {
  public:
@@ -409,9 +409,10 @@ void HostsDriver::tell_of_quiet_launchers() {
     names += (names.empty() ? "" : ", ") + one.line.name();
   }
   if (names.empty()) return;
-  output_.say(fmt::format("{}: {} has said nothing for {} s: does it ask a question, or does a firewall drop "
-                          "what it sends? Try it: {} true; --launcher names other ways",
-                          names, command, kQuiet.count(), command));
+  output_.say(
+      fmt::format("{}: {} has said nothing for {} s: does it ask a question, or does a firewall drop "
+                  "what it sends? Try it: {} true; --launcher names other ways",
+                  names, command, kQuiet.count(), command));
 }
 
 int HostsDriver::report() const {

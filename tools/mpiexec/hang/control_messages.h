@@ -34,13 +34,13 @@ struct ControlReply {
     kProgress,  ///< `progress`, and whether all of its ranks have been in MPI since the message before
     kOver,      ///< unasked: all of its processes have ended
     // Only of proxies, unasked.
-    kTrouble,  ///< they cannot, as `bytes` says: exit code `number`
-    kFails,    ///< one of them has failed: what the others wait for follows from that; kEnded comes
-    kEnded,    ///< they have ended, and what they have written is on its way: exit code `number`
-    kAddress,  ///< host process `number`, which is its own, is reached at `bytes`
-    kWanted,   ///< the address of host process `number` is wanted
-    kAbsent,   ///< host process `number`, its own, has ended, and a rank of it never called MPI_Init
-    kDone,     ///< none of its host processes will use the network any more
+    kTrouble,   ///< they cannot, as `bytes` says: exit code `number`
+    kFails,     ///< one of them has failed: what the others wait for follows from that; kEnded comes
+    kEnded,     ///< they have ended, and what they have written is on its way: exit code `number`
+    kAddress,   ///< host process `number`, which is its own, is reached at `bytes`
+    kWanted,    ///< the address of host process `number` is wanted
+    kAbsent,    ///< host process `number`, its own, has ended, and a rank of it never called MPI_Init
+    kDone,      ///< none of its host processes will use the network any more
     kDeadlock,  ///< the job's only process has found that all ranks wait for each other; kAccount came before
   };
   Kind kind = Kind::kRests;

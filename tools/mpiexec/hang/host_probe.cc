@@ -150,8 +150,7 @@ void HostProbe::finish_question() {
     tell_all_of(process, state == State::kMute && !has_called ? State::kBefore : state, all);
   }
   for (std::size_t i = 0; i < ended_.size(); ++i)
-    if (ended_[i])
-      tell_all_of(job_->this_node().first + static_cast<int>(i), State::kEnded, all);
+    if (ended_[i]) tell_all_of(job_->this_node().first + static_cast<int>(i), State::kEnded, all);
   replies_.push_back({.kind = ControlReply::Kind::kAccount,
                       .number = *std::exchange(question_, std::nullopt),
                       .holds = is_complete,

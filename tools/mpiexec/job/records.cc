@@ -157,8 +157,7 @@ bool Records::write(const pmi::Job& job, const std::vector<Source>& sources, int
   tools::profile::Traced traced;
   tools::NewFile file(trace_file_);
   if (file) tools::profile::write_trace(file.stream(), sources, job, profile, traced);
-  if (!file || !file.finish())
-    return say(fmt::format("cannot write {}: {}", trace_file_, file.why())), false;
+  if (!file || !file.finish()) return say(fmt::format("cannot write {}: {}", trace_file_, file.why())), false;
   write_error(fmt::format(
       "trace: {} calls, and {} messages as arrows, in {}{}\n", traced.events, traced.arrows, trace_file_,
       traced.dropped == 0

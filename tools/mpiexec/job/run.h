@@ -16,9 +16,9 @@
 
 namespace clump::mpiexec {
 
-/// What the part of a job on one host tells its news, and is asked by: this mpiexec itself, if the job has one
-/// host, or the one that has started this proxy (cluster/proxy.cc). Of mpiexec's only thread, or the proxy's
-/// main thread; nothing blocks.
+/// What the part of a job on one host tells its news, and is asked by: this mpiexec itself, if the job has
+/// one host, or the one that has started this proxy (cluster/proxy.cc). Of mpiexec's only thread, or the
+/// proxy's main thread; nothing blocks.
 class ControlLink {
  public:
   virtual ~ControlLink() = default;

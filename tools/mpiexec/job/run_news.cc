@@ -146,8 +146,9 @@ void Run::look_who_blocks() {
     if (number == SIGHUP) requests_.forget();  // programs that read their settings anew at SIGHUP go on
     return;
   }
-  say(fmt::format("a rank{} has not taken SIG{} for {} s, because all of its threads block it: killing the job",
-                  on_host(), ::sigabbrev_np(number), kGraceToEnd.count()));
+  say(fmt::format(
+      "a rank{} has not taken SIG{} for {} s, because all of its threads block it: killing the job",
+      on_host(), ::sigabbrev_np(number), kGraceToEnd.count()));
   exit_code_ = 128 + number;
   supervisor_.signal(SIGKILL);
 }

@@ -178,7 +178,7 @@ class Run {
   bool has_told_failure_ = false;  ///< to mpiexec
   bool has_timed_out_ = false;     ///< --timeout has ended the job
   EndRequests requests_;
-  int code_of_started_job_ = 0;    ///< of the first that failed (MPI_Comm_spawn); 0: none has
+  int code_of_started_job_ = 0;  ///< of the first that failed (MPI_Comm_spawn); 0: none has
   int exit_code_ = 0;
 };
 

@@ -73,7 +73,7 @@ class Handshake {
 
   Key key_;
   const std::vector<std::uint32_t>* expected_ = nullptr;  ///< mpiexec's; null: this is the proxy's side
-  std::string hello_;  ///< as it is sent
+  std::string hello_;                                     ///< as it is sent
   Nonce secret_{}, own_{}, other_{};
   std::string out_, came_;
   std::size_t wanted_ = 0;

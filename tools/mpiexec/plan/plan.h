@@ -24,9 +24,9 @@ struct Plan {
   std::string explanation;                ///< the line of --explain
   AllocatorNeeds allocator_needs;         ///< of the programs
   Allocator allocator;
-  std::string rules_note;   ///< another one, about the rules for collectives; empty: none
+  std::string rules_note;             ///< another one, about the rules for collectives; empty: none
   std::vector<std::string> warnings;  ///< what the user has to know before the job starts, a line each
-  std::string why_plain;    ///< why there are plain processes
+  std::string why_plain;              ///< why there are plain processes
   std::string why_threads;  ///< why ranks are threads where no option asks for them; empty: they are not
   std::vector<std::string> preload;       ///< sanitizer runtimes that must come before ours
   std::vector<image::Preloads> preloads;  ///< by app: libraries of the user's; own ones come before ours
