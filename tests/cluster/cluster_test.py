@@ -58,18 +58,6 @@ class Cluster(cluster.Case):
         words = ["--host", "h0,h1", "-n", 2]
         self.assertEqual(self.meet(words, words, "alone"), [(0, "met\n"), (0, "met\n")])
 
-    def test_jobs_do_not_meet_with_ranks_of_several_hosts(self):
-        """Each side is told, whichever of them has such ranks."""
-        several, one = ["--host", "h0,h1", "-n", 2], ["--host", "h1", "-n", 2]
-        reason = "rank 1 of this job is on another host than rank 0, and ranks of another job can be connected to those of one host only"
-        for code, out in self.meet(several, several, "short"):
-            self.assertEqual(code, 4, out)
-            self.assertIn(reason, out)
-        (server_code, server), (client_code, client) = self.meet(several, one, "short")
-        self.assertEqual((server_code, client_code), (4, 4), (server, client))
-        self.assertIn(reason, server)
-        self.assertIn("the other side cannot be connected to this one, and has the reason", client)
-
     def test_programs_see_what_they_see_on_one_host(self):
         environment = {**os.environ, "LAUNCHER_A": "two words\nand a line"}
         job = self.run_job("--host", "h0,h1", "-n", 2, tool.program("show"), "in", "*", env=environment, input="a line\n")

@@ -120,7 +120,7 @@ class Dynamic(cluster.Case):
             with self.subTest(options):
                 result = self.spawn(options, 2, "die", "host", "h1,h2")
                 self.assertNotEqual(result.code, 0, result)
-                self.assertIn("rank 1 of 2 ended with exit code 7 before it called MPI_Finalize", result.err, result)
+                self.assertIn("rank 1 of 2 on h2 ended with exit code 7 before it called MPI_Finalize", result.err, result)
 
     def begin_waiting(self, options, *keys) -> subprocess.Popen:
         job = self.begin("spawn", 2, "wait", *keys, options=options)

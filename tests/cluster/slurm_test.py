@@ -203,7 +203,7 @@ class Slurm(tool.Case):
         self.assertEqual(of("h0,h1,h2").returncode, 0)
         job = of("h0,h1")
         self.assertEqual(job.returncode, 1, job)
-        self.assertRegex(job.stdout, r"PROBLEM  h2: srun does not reach it \(exit code 1\): srun: error: ")
+        self.assertRegex(job.stdout, r"PROBLEM  h2: srun \(CLUMP_LAUNCHER\) does not reach it \(exit code 1\): srun: error: ")
 
     def test_a_signal_ends_it(self):
         job = self.start_job("-n", 2)

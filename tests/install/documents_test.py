@@ -17,7 +17,7 @@ NAME = re.compile(r"--?[A-Za-z][\w:+-]*")
 def leading(line):
     """The names with which a line begins: "-h, --help   text", "--shape TEXT Needs: --coll"."""
     names = []
-    for part in re.split(r"\s{2,}", line.strip())[0].split(", "):
+    for part in re.split(r", ?", re.split(r"\s{2,}", line.strip())[0]):
         if not part.startswith("-"):
             break
         names.append(NAME.match(part).group())
