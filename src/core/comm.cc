@@ -1,5 +1,6 @@
 #include "core/comm.h"
 
+#include <mutex>
 #include <utility>
 
 #include "core/rank.h"
@@ -17,6 +18,18 @@ Comm::Comm(Rank& owner, ContextId context, base::Ref<const Group> local, base::R
   const net::LinkChannel* const link = owner.world.link.get();
   // Rank::comm_job has all numbers, and keeps none.
   if (link != nullptr && link->has_places() && owner.comm_job) hold_places();
+  claim_context();
+}
+
+void Comm::claim_context() {
+  if (!World::is_crossing(context)) return;
+  {
+    const std::lock_guard lock(owner.crossing.mutex);
+    if (owner.crossing.comms.try_emplace(context, this).first->second == this) return;
+  }
+  owner.world.abort_job(owner.number, MPI_ERR_OTHER,
+                        "two communicators with ranks of other jobs have the same number, which jobs on "
+                        "different hosts have drawn at random: start the jobs again");
 }
 
 void Comm::hold_places() {
@@ -28,6 +41,11 @@ void Comm::hold_places() {
   }
 }
 
-Comm::~Comm() = default;
+Comm::~Comm() {
+  if (!World::is_crossing(context)) return;
+  const std::lock_guard lock(owner.crossing.mutex);
+  const auto own = owner.crossing.comms.find(context);
+  if (own != owner.crossing.comms.end() && own->second == this) owner.crossing.comms.erase(own);
+}
 
 }  // namespace clump::core

@@ -76,6 +76,9 @@ class Comm final : public base::RefCounted {
 
   /// Whether there are ranks of other jobs in it, or in the remote group.
   bool crosses_jobs() const { return !places_.empty(); }
+  /// Once the context is known: ends the job if another communicator of the rank has the same, which jobs on
+  /// different hosts may have drawn (net/link). Their messages would be taken for each other's. Any thread.
+  void claim_context();
   bool is_inter() const { return static_cast<bool>(remote_group); }
   int size() const { return group->size(); }
   /// The group that the destination and source ranks of messages refer to.

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <numeric>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "core/rank.h"
@@ -48,6 +49,55 @@ TEST(Comm, TakesFewBytes) {
   EXPECT_LE(shuffled, 400u + 8 * kRanks);
   std::printf("bytes for a communicator of %d ranks: regular %zu, rising %zu, in any order %zu\n", kRanks,
               regular, rising, shuffled);
+}
+
+std::string reason;
+
+/// Whether the job is ended by a second communicator with a context that one of another rank or of the same
+/// has, as jobs on different hosts may draw it.
+bool may_share(std::uint32_t context, bool of_one_rank, bool keep) {
+  World world;
+  world.launch.size = 2;
+  world.abort_job = [](int, int, const std::string& text) { reason = text; };
+  Rank one(world, world.launch, 0), other(world, world.launch, 1);
+  const base::Ref<const Group> group = Group::of(std::vector<int>{0, 1}, Origin::kWorld);
+  const auto make = [&](Rank& rank) {
+    return base::make_ref<Comm>(rank, ContextId{context}, group, base::Ref<const Group>());
+  };
+  reason.clear();
+  base::Ref<Comm> first = make(one);
+  if (!keep) first = {};
+  const base::Ref<Comm> second = make(of_one_rank ? one : other);
+  return reason.empty();
+}
+
+TEST(Comm, OfTwoThatCrossJobsWithOneContextTheJobEnds) {
+  EXPECT_FALSE(may_share(0x80000010, true, true));
+  EXPECT_NE(reason.find("start the jobs again"), std::string::npos) << reason;
+  EXPECT_TRUE(may_share(0x80000010, true, false)) << "the first one is gone";
+  EXPECT_TRUE(may_share(0x80000010, false, true)) << "each rank has its own object";
+}
+
+TEST(Comm, ThatLearnsItsContextLaterIsLookedAtThen) {
+  World world;
+  world.launch.size = 1;
+  world.abort_job = [](int, int, const std::string& text) { reason = text; };
+  Rank rank(world, world.launch, 0);
+  const auto make = [&](std::uint32_t context) {
+    return base::make_ref<Comm>(rank, ContextId{context}, Group::regular(1), base::Ref<const Group>());
+  };
+  reason.clear();
+  const base::Ref<Comm> first = make(0x80000010);
+  {
+    const base::Ref<Comm> idup = make(0);
+    idup->context = ContextId{0x80000010};
+    EXPECT_EQ(reason, "");
+    idup->claim_context();
+    EXPECT_NE(reason, "");
+  }
+  reason.clear();
+  const base::Ref<Comm> third = make(0x80000010);
+  EXPECT_NE(reason, "") << "the first one still has it";
 }
 
 struct CountedWindow final : Window {

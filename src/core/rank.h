@@ -262,6 +262,12 @@ class Rank {
   /// error handlers.
   void forget_all();
 
+  /// The communicators that cross jobs, by context, as long as they live. Any thread.
+  struct Crossing {
+    std::mutex mutex;
+    std::map<ContextId, const Comm*> comms;
+  } crossing;
+
   base::Ref<Comm> comm_world, comm_self;
   /// A communicator of all ranks. Ranks that have no communicator in common yet use it to agree
   /// (MPI_Comm_create_from_group).

@@ -100,6 +100,13 @@ base::Status start_duplicate(core::Rank& self, Comm& comm, core::Info* info, MPI
     operation->schedule().next();
     coll::share(operation->schedule(), members, room_for_context(*copy->local));
   }
+  if (comm.crosses_jobs()) {
+    operation->schedule().act([&made = *copy]() -> base::Status {
+      made.claim_context();
+      if (made.local) made.local->claim_context();
+      return {};
+    });
+  }
   const MPI_Comm handle = self.add(copy);
   const base::Status copied = copy->attributes.copy_from(comm.handle, comm.attributes);
   if (copied.ok()) {
