@@ -45,6 +45,8 @@ void lost_job(int, const net::link::PeerName& name, const std::string& why) {
 
 }  // namespace
 
+static_assert(pmi::kMostOfOthers <= net::link::Stranger::kMost);
+
 void open_links(core::World& world) {
   const pmi::Job& job = host::job();
   const net::link::JobName name = name_of(job);

@@ -195,9 +195,24 @@ TEST_F(LinkHosts, TakesOnlyAGreetingAfterTheProof) {
 
 TEST_F(LinkHosts, HasRoomWhileManyAreSilent) {
   std::vector<Caller> silent;
-  for (std::size_t i = 0; i < 4 * link::Stranger::kMost; ++i) silent.push_back(call());
+  for (std::size_t i = 0; i < link::Stranger::kMost + 64; ++i) silent.push_back(call());
   expect_that_all_goes_on();
   EXPECT_TRUE(silent.front().is_closed());
+}
+
+TEST_F(LinkHosts, HearsAllWhoCallAtOnce) {
+  std::vector<Caller> callers;
+  std::vector<Proof> proofs;
+  for (std::size_t i = 0; i < link::Stranger::kMost; ++i) {
+    proofs.push_back(proof_of_caller(server.name));
+    callers.push_back(call());
+    callers.back().send(proofs.back().output());
+  }
+  for (std::size_t i = 0; i < callers.size(); ++i) {
+    std::array<std::byte, 32> answer{};
+    ASSERT_TRUE(callers[i].read(answer)) << i;
+    EXPECT_TRUE(proofs[i].take(answer)) << i;
+  }
 }
 
 TEST(LinkProof, IsAnotherOneEachTime) {

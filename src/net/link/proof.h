@@ -59,8 +59,9 @@ class Stranger {
   using Clock = std::chrono::steady_clock;
   /// So long it has, from connect() or accept() on.
   static constexpr std::chrono::seconds kPatience{10};
-  /// So many that have called may be there at a time: the oldest makes room.
-  static constexpr std::size_t kMost = 64;
+  /// So many that have called may be there at a time: the oldest makes room. As all ranks of other jobs that a
+  /// process can know may call at once, no fewer than these.
+  static constexpr std::size_t kMost = 256;
 
   Stranger(Side side, const JobName& job, int process) : proof_(side, job, process), side_(side) {}
 
