@@ -213,11 +213,11 @@ class ModulesOfOtherCompilers(tool.Case):
         (self.folder / "x.f90").write_text("program x\n  use mpi_f08\n  call MPI_Init()\n  call MPI_Finalize()\nend program\n")
         self.cache = self.folder / "cache"
 
-    def compiler(self, name="newer", about="GNU Fortran (Somebody) 99.1.0"):
+    def compiler(self, name="newer", about="GNU Fortran (Somebody) 99.1.0", machine="x86_64-linux-gnu"):
         """Counts how often it compiles the module mpi_f08."""
         path = self.folder / name
         path.write_text(f'''#!/bin/sh
-case $1 in --version) echo "{about}"; exit ;; esac
+case $1 in --version) echo "{about}"; exit ;; -dumpmachine) echo "{machine}"; exit ;; esac
 case " $* " in *" mpi_f08.f90 "*) echo x >> "{self.folder}/made" ;; esac
 exec gfortran "$@"
 ''')
@@ -259,6 +259,42 @@ exec gfortran "$@"
         for name, about in (("one", "GNU Fortran (Somebody) 99.1.0"), ("other", "GNU Fortran (Somebody) 99.2.0")):
             self.assertEqual(self.fort(self.compiler(name, about), "-c", "x.f90").code, 0)
         self.assertEqual(len(self.entries()), 2)
+
+    def test_one_for_each_machine(self):
+        for machine in ("x86_64-linux-gnu", "aarch64-linux-gnu"):
+            self.assertEqual(self.fort(self.compiler(machine=machine), "-c", "x.f90").code, 0)
+        self.assertEqual(len(self.entries()), 2, "an archive of code is among them")
+
+    def test_a_damaged_one_is_made_again(self):
+        compiler = self.compiler()
+        self.assertEqual(self.fort(compiler, "-c", "x.f90").code, 0)
+        (entry,) = self.entries()
+        (entry / "built_by").unlink()
+        self.assertEqual(self.fort(compiler, "-c", "x.f90").code, 0)
+        self.assertEqual((self.made(), self.entries()), (2, [entry]))
+        self.assertTrue((entry / "built_by").exists())
+
+    @unittest.skipIf(os.geteuid() != 0, "gives a folder to another user")
+    def test_none_of_another_user(self):
+        compiler = self.compiler()
+        self.assertEqual(self.fort(compiler, "-c", "x.f90").code, 0)
+        (entry,) = self.entries()
+        for module in entry.glob("*.mod"):
+            module.write_bytes(b"something else")
+        os.chown(entry, 1, 1)
+        self.assertEqual(self.fort(compiler, "-c", "x.f90").code, 0)
+        self.assertEqual((self.made(), entry.stat().st_uid), (2, 0))
+
+    def test_the_lock_spares_what_a_link_in_its_place_names(self):
+        compiler = self.compiler()
+        self.assertEqual(self.fort(compiler, "-c", "x.f90").code, 0)
+        (entry,) = self.entries()
+        (victim := self.folder / "victim").write_text("text")
+        (lock := self.cache / f".{entry.name}.lock").unlink()
+        lock.symlink_to(victim)
+        shutil.rmtree(entry)
+        self.assertEqual(self.fort(compiler, "-c", "x.f90").code, 0)
+        self.assertEqual(victim.read_text(), "text")
 
     def test_none_for_the_compiler_of_the_installation(self):
         self.assertEqual(self.fort("gfortran", "-c", "x.f90").code, 0)
