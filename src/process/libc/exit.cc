@@ -220,7 +220,8 @@ void end_process(int code) {
   static constinit Hidden<void(int)> real{"exit"};
   static constinit Hidden<int(FILE*)> flush{"fflush"};
   output::finish();
-  // A child that fork() has made does not run the native rank's destructors.
+  // A child that fork() has made does not run the destructors of shared libraries, unless it is the native
+  // rank's.
   if (captured() && !in_host_process() && !current_image().native()) {
     flush(nullptr);
     exit_process(code);

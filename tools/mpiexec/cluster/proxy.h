@@ -1,4 +1,4 @@
-// The proxy: mpiexec on one of several hosts, which a launcher has started (launcher.h). It runs this host's
+// The proxy: mpiexec on one of several hosts, which a launcher has started (launchers.h). It runs this host's
 // part of the job as mpiexec runs a job of one host.
 #pragma once
 
