@@ -83,7 +83,7 @@ void keep_sentinels(const link_map& object) {
 /// Held while a library for all ranks is looked for, opened and bound, and while one is closed: ld.so's list,
 /// which is read, must not lose an object meanwhile. As ld.so's own lock it is held over constructors, which
 /// open libraries.
-constinit ForkSafe<std::recursive_mutex> open_lock;
+constinit RecursiveForkMutex open_lock;
 
 /// The facade that ld.so would find where nothing names an MPI library, were libmpi_abi.so.1 not there
 /// before: the first that came with RTLD_GLOBAL to a process of one rank. Set under open_lock, read by any

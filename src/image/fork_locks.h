@@ -59,8 +59,7 @@ class ForkLock {
   }
 
  public:
-  /// Whether the calling thread has the lock: a handler may have interrupted it. A lock of
-  /// std::recursive_mutex: false after it was taken twice and given back once.
+  /// Whether the calling thread has the lock: a handler may have interrupted it, or it is the child's.
   bool is_held_by_caller() const { return holder_.load(std::memory_order_relaxed) == caller(); }
   /// Whether the calling thread has a lock that all ranks take: it must not end so.
   static bool does_caller_hold_one() { return held_by_caller() > 0; }
@@ -92,7 +91,7 @@ class ForkLock {
   ForkLock** link_ = nullptr;
 };
 
-/// A lock of the process: std::mutex or std::recursive_mutex.
+/// A lock of the process: std::mutex.
 template <typename Mutex>
 class ForkSafe : public ForkLock {
  public:
@@ -146,7 +145,32 @@ class ForkSafeOfRank : public ForkSafe<Mutex> {
   ~ForkSafeOfRank() { this->become_unknown(); }
 };
 using RankMutex = ForkSafeOfRank<std::mutex>;
-using RecursiveRankMutex = ForkSafeOfRank<std::recursive_mutex>;
+
+/// A lock that its holder may take again, also in the child of a fork(). There std::recursive_mutex would
+/// wait for its holder for ever, which it knows by the kernel's number of the thread.
+template <typename Mutex>
+class Recursive {
+ public:
+  // A handler that interrupts these leaves `again_` as it was.
+  void lock() {
+    if (mutex_.is_held_by_caller())
+      ++again_;
+    else
+      mutex_.lock();
+  }
+  void unlock() {
+    if (again_ > 0)
+      --again_;
+    else
+      mutex_.unlock();
+  }
+
+ private:
+  Mutex mutex_;
+  int again_ = 0;  ///< guarded by `mutex_`
+};
+using RecursiveForkMutex = Recursive<ForkMutex>;
+using RecursiveRankMutex = Recursive<RankMutex>;
 
 /// Holds a lock that all ranks take, and blocks all signals meanwhile: a handler that ended the thread would
 /// leave it locked for all.

@@ -327,8 +327,8 @@ base::Status load(const std::string& given, int flags, Loading& loading, Object*
 
 }  // namespace
 
-ForkSafe<std::recursive_mutex>& loader_lock() {
-  static auto& lock = *new ForkSafe<std::recursive_mutex>;
+RecursiveForkMutex& loader_lock() {
+  static auto& lock = *new RecursiveForkMutex;
   return lock;
 }
 

@@ -19,7 +19,7 @@ class Image;
 struct Object;
 
 /// Held while templates are loaded.
-ForkSafe<std::recursive_mutex>& loader_lock();
+RecursiveForkMutex& loader_lock();
 
 /// Finds the object of the library at `path`, as dlopen() of `rank` would: what the rank has open already,
 /// else what the file holds now. If that is new, it is loaded, with the libraries that it needs. `flags` as

@@ -344,6 +344,14 @@ bool RankOutput::end() {
 
 void keep_own_after_fork() {
   RankOutput& mine = current_image().state().output;
+  // A letter that another rank was writing at this moment: the end of the child would write it.
+  static constinit Hidden<void(FILE*)> purge{"__fpurge"};
+  for (const RankOutput* output = list; output != nullptr; output = output->next_) {
+    for (FILE* const file : output->files_)
+      if (output != &mine && file != nullptr) purge(file);
+  }
+  if (started() && !current_image().native())
+    for (FILE* const file : streams) purge(file);
   mine.next_ = nullptr;
   list = &mine;
 }
