@@ -29,11 +29,9 @@ int fail(const base::Status& status, int exit_code) {
 }
 
 /// --nooversubscribe, where the user says how many slots there are: cores do not count.
-base::Status count_slots(Command& command) {
+base::Status count_slots(Command& command, int ranks) {
   if (!command.enough_cores || !have_slots(command.hosts)) return {};
   command.enough_cores = false;
-  int ranks = 0;
-  for (const Part& part : command.parts) ranks += part.ranks;
   std::vector<int> host_of;
   CLUMP_TRY(divide(command.hosts, command.per_host, ranks, command.map_by, host_of));
   return check_slots(command.hosts, host_of);
@@ -58,9 +56,9 @@ int mpiexec(const std::vector<std::string>& words) {
     if (!command.quiet) tools::print_error("mpiexec: {} is ignored: {}\n", option, why);
   }
   merge_names(command.hosts);
-  if (const base::Status status = count_slots(command); !status.ok()) return fail(status, kExitUsage);
   int ranks = 0;
   for (const Part& part : command.parts) ranks += part.ranks;
+  if (const base::Status status = count_slots(command, ranks); !status.ok()) return fail(status, kExitUsage);
   keep_used(command.hosts, command.per_host, ranks, command.map_by);
   if (!needs_other_hosts(command)) command.hosts.clear();
   Plan plan;
