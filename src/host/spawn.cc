@@ -71,7 +71,7 @@ std::string job_name() {
 std::string why_none_joins() {
   Host& here = host();
   if (!here.started_by_mpiexec()) return "the program was started without mpiexec";
-  if (here.job.nodes.size() > 1) return "the job is on several hosts, where Clump does not start ranks yet";
+  if (here.job.nodes.size() > 1) return "the job is on several hosts";
   if (here.job.here().plain)
     return "the ranks of this job are processes, to which Clump does not add others yet: only programs whose "
            "ranks can share a process can spawn (clump explain says why a program's cannot)";
