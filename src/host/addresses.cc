@@ -28,7 +28,7 @@ base::Status find_by_mpiexec(int process, std::vector<std::byte>& address) {
   using State = pmi::Address::State;
   pmi::Address& entry = host().node.address(process);
   std::uint32_t state = State::kUnknown;
-  // Whoever is first asks for all. acquire: pairs with Address::change().
+  // The first caller asks mpiexec, for all ranks. acquire: pairs with Address::change().
   if (entry.state.compare_exchange_strong(state, State::kWanted, std::memory_order_acquire))
     return tell_mpiexec(pmi::encode(pmi::AddressNote{process}));
   if (state == State::kWanted) return {};

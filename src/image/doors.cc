@@ -33,8 +33,12 @@ struct Behind {
   std::uintptr_t original = 0;
   std::string_view function, reason;  ///< of a call that is refused: lives as long as its library; else empty
 };
-int door_count = 0;
 Behind doors[kDoors];
+/// Grows under the loader's lock.
+int door_count = 0;
+/// Behind the last door that leads to a function of an interposer; 0: there are none. Set once, by
+/// make_doors().
+int interposers_end = 0;
 
 /// Whether an object makes calls of its own that a rank's tool should see: the C library and its parts, and
 /// OpenMP.
@@ -83,15 +87,18 @@ void make_doors() {
       if (word.addend != 0 || owner == nullptr || std::ranges::find(tools, owner) == tools.end()) return;
       const ElfW(Sym)* const symbol = owner->dynamic.find(word.name);
       if (symbol == nullptr || ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT) return;
-      if (const std::uintptr_t door = door_to({bound, {}, {}})) change(object, word.place, door);
+      if (const std::uintptr_t door = door_to({bound, {}, {}})) {
+        change(object, word.place, door);
+        interposers_end = door_count;
+      }
     });
   }
 }
 
 std::unique_ptr<void* []> behind_doors(const Image& image) {
-  if (door_count == 0 || image.native()) return nullptr;
-  auto targets = std::make_unique<void*[]>(static_cast<std::size_t>(door_count));
-  for (int number = 0; number < door_count; ++number)
+  if (interposers_end == 0 || image.native()) return nullptr;
+  auto targets = std::make_unique<void*[]>(static_cast<std::size_t>(interposers_end));
+  for (int number = 0; number < interposers_end; ++number)
     targets[static_cast<std::size_t>(number)] =
         reinterpret_cast<void*>(image.translate(doors[number].original));
   return targets;

@@ -18,6 +18,8 @@
 
 #include "../mpi/check.h"
 
+#include "../launcher/port_file.h"
+
 static int rank, size;
 
 static void messages(MPI_Comm all) {
@@ -78,23 +80,6 @@ static void meet(MPI_Comm inter, int is_second, const char* how) {
     MPI_Recv(&never, 1, MPI_INT, MPI_ANY_SOURCE, 9, inter, MPI_STATUS_IGNORE);
   }
   CHECK_OK(MPI_Comm_disconnect(&inter));
-}
-
-static void put_port(const char* file, const char* port) {
-  char fresh[4096];
-  snprintf(fresh, sizeof fresh, "%s.new", file);
-  FILE* const out = fopen(fresh, "w");
-  if (out == NULL) MPI_Abort(MPI_COMM_WORLD, 9);
-  fputs(port, out);
-  fclose(out);
-  rename(fresh, file);
-}
-
-static void get_port(const char* file, char* port) {
-  FILE* in;
-  while ((in = fopen(file, "r")) == NULL) usleep(1000);
-  if (fgets(port, MPI_MAX_PORT_NAME, in) == NULL) MPI_Abort(MPI_COMM_WORLD, 9);
-  fclose(in);
 }
 
 static int tcp_socket(const char* host, const char* port, int accepts) {

@@ -4,25 +4,9 @@
 #include <unistd.h>
 
 #include "../mpi/check.h"
+#include "port_file.h"
 
 static int rank, size;
-
-static void put_port(const char* file, const char* port) {
-  char fresh[4096];
-  snprintf(fresh, sizeof fresh, "%s.new", file);
-  FILE* out = fopen(fresh, "w");
-  if (out == NULL) MPI_Abort(MPI_COMM_WORLD, 9);
-  fputs(port, out);
-  fclose(out);
-  rename(fresh, file);
-}
-
-static void get_port(const char* file, char* port) {
-  FILE* in;
-  while ((in = fopen(file, "r")) == NULL) usleep(1000);
-  if (fgets(port, MPI_MAX_PORT_NAME, in) == NULL) MPI_Abort(MPI_COMM_WORLD, 9);
-  fclose(in);
-}
 
 /* Every rank with every rank of the other side: a short message, a long one, and one of every other element. */
 static void messages(MPI_Comm inter, int remote) {

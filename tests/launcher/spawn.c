@@ -17,6 +17,8 @@ int main(int argc, char** argv) {
     children = parent;
   MPI_Comm_disconnect(&children);
   if (parent != MPI_COMM_NULL && argc > 1) {
+    /* One that is ended before it has disconnected would end the parent, too. */
+    MPI_Barrier(MPI_COMM_WORLD);
     if (strcmp(argv[1], "abort") == 0) MPI_Abort(MPI_COMM_WORLD, 7);
     if (strcmp(argv[1], "early") == 0) exit(6);
     if (strcmp(argv[1], "signal") == 0) abort();

@@ -23,7 +23,8 @@ constexpr int kWordPatience = 10;  // seconds, for the other side's next word
 constexpr std::size_t kPiece = 1 << 20;
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40;
 
-/// What mpiexec sends: the proxy is to tell the time, to send its records, or has told enough for now.
+/// What mpiexec sends: the proxy is to tell the time, or to send its records; or no answer is wanted any
+/// more.
 constexpr char kTime = 't', kRecords = 'r', kEnough = 'e';
 /// What a proxy sends unasked: its ranks have ended.
 constexpr char kDone = 'd';
