@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "net/ofi/descriptors.h"
 
@@ -20,12 +21,18 @@ constexpr rlim_t kMostDescriptors = 65536;
 constexpr std::uint64_t kLeastRequest = 32;
 constexpr int kSilentInKernelSeconds = 60;
 
-/// tcp_info as Linux has it since 4.2; the C library has its beginning.
+// tcp_info as Linux has it since 4.2: a C library may have its beginning only.
+constexpr std::size_t kBytesReceived = 128;
 struct LongTcpInfo {
-  tcp_info begin;
-  std::uint64_t pacing_rate, most_pacing_rate, bytes_acked, bytes_received;
+  template <typename Number>
+  Number at(std::size_t offset) const {
+    Number number;
+    std::memcpy(&number, bytes + offset, sizeof number);
+    return number;
+  }
+
+  std::byte bytes[kBytesReceived + sizeof(std::uint64_t)];
 };
-static_assert(offsetof(LongTcpInfo, bytes_received) == 128);
 
 bool listens(int descriptor) {
   int answer = 0;
@@ -61,8 +68,9 @@ void cut_if_silent(int descriptor, const InternetAddress& own, std::chrono::mill
   LongTcpInfo info{};
   socklen_t length = sizeof info;
   if (::getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &length) != 0 || length < sizeof info) return;
-  const bool is_silent = info.begin.tcpi_state == TCP_ESTABLISHED && info.bytes_received < kLeastRequest &&
-                         info.begin.tcpi_last_data_recv > patience.count();
+  const bool is_silent = info.at<std::uint8_t>(offsetof(tcp_info, tcpi_state)) == TCP_ESTABLISHED &&
+                         info.at<std::uint64_t>(kBytesReceived) < kLeastRequest &&
+                         info.at<std::uint32_t>(offsetof(tcp_info, tcpi_last_data_recv)) > patience.count();
   if (!is_silent || !(InternetAddress::of_self(descriptor) == own)) return;
   // Unlike after shutdown(), the provider's next recv() fails with an error number of its own.
   const sockaddr nowhere{.sa_family = AF_UNSPEC, .sa_data = {}};
