@@ -7,13 +7,15 @@
    rank. With more ranks than cores a core that has nothing to do can go on with another rank.
 
    The program prints the time of an iteration against the perfect balance of its work: what it would take if
-   all CORES (those of the machine, if not given) were busy all the time. For that it measures first how long
-   a unit of work takes while all rows cost the same. UNITS (8) is the work of a point in the first row. With
-   N of at most 512 rank 0 does all of it again alone, and the result has to be the same to the last bit. */
+   all CORES (those that the ranks may use, if not given) were busy all the time. For that it measures first
+   how long a unit of work takes while all rows cost the same. UNITS (8) is the work of a point in the first
+   row. With N of at most 512 rank 0 does all of it again alone, and the result has to be the same to the last
+   bit. */
+#define _GNU_SOURCE
 #include <mpi.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 enum { kMostChecked = 512, kDearest = 4 };
 
@@ -88,6 +90,23 @@ static double work_of_rows(int first, int rows) {
   return sum * n;
 }
 
+/* How many cores the ranks may use together, on all hosts. */
+static int cores_of_job(void) {
+  cpu_set_t mine, all;
+  int cores = 0, sum = 0, rank_here;
+  MPI_Comm host;
+  CPU_ZERO(&mine);
+  CPU_ZERO(&all);
+  sched_getaffinity(0, sizeof mine, &mine);
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+  MPI_Comm_rank(host, &rank_here);
+  MPI_Reduce(&mine, &all, sizeof all, MPI_BYTE, MPI_BOR, 0, host);
+  if (rank_here == 0) cores = CPU_COUNT(&all);
+  MPI_Allreduce(&cores, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Comm_free(&host);
+  return sum;
+}
+
 /* Seconds of one core for a unit of work: all ranks do the same work, and do not communicate. */
 static double seconds_of_a_unit(int cores) {
   enum { kRepeats = 3, kUpdates = 5 };
@@ -152,7 +171,7 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   n = argc > 1 ? atoi(argv[1]) : 512;
   const int iterations = argc > 2 ? atoi(argv[2]) : 50;
-  const int cores = argc > 3 ? atoi(argv[3]) : (int)sysconf(_SC_NPROCESSORS_ONLN);
+  const int cores = argc > 3 ? atoi(argv[3]) : cores_of_job();
   units = argc > 4 ? atoi(argv[4]) : 8;
   if (n < size || iterations < 1 || cores < 1 || units < 1) {
     if (rank == 0)

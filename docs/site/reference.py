@@ -8,6 +8,7 @@ Needs the Python that the generator of mpi.h uses (gen/requirements.txt). `./dev
 
 import argparse
 import difflib
+import os
 import re
 import signal
 import subprocess
@@ -64,7 +65,8 @@ INTERNAL = {"CLUMP_CONTROL_FD", "CLUMP_CONTROL_SERVER", "CLUMP_DAEMON_WAY", "CLU
 
 
 def output(build: Path, *words: str) -> str:
-    done = subprocess.run([build / "bin" / words[0], *words[1:]], capture_output=True, text=True, check=False)
+    env = {**os.environ, "COLUMNS": "1000"}  # lines as they are, not broken
+    done = subprocess.run([build / "bin" / words[0], *words[1:]], capture_output=True, text=True, check=False, env=env)
     if done.returncode != 0:
         sys.exit(f"reference.py: '{' '.join(words)}' failed with code {done.returncode}: {done.stderr}")
     return done.stdout
@@ -73,7 +75,7 @@ def output(build: Path, *words: str) -> str:
 def cell(text: str) -> str:
     """Text in a cell of a table. What looks like an option, a variable or a function of MPI is set as code."""
     text = text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*")
-    return re.sub(r"(?<![\w`])(--[a-z][\w-]*|CLUMP_\w+|MPI_\w+|PATH\b|%[rh]\b)", r"`\1`", text)
+    return re.sub(r"(?<![\w`])(--[a-z][\w-]*|CLUMP_\w+|MPI_\w+|PATH\b|%[rht]\b)", r"`\1`", text)
 
 
 def code(text: str) -> str:

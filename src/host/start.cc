@@ -125,20 +125,6 @@ void begin_plain() {
   fail_job({rank != nullptr ? rank->rank : -1, pmi::Reason::kAborted, 1, std::move(text), {}});
 }
 
-/// What mpiexec shall collapse tells whose it is in a way of its own.
-image::output::Tags tags() {
-  switch (host().job.output.tags) {
-    case pmi::Output::Tags::kNone:
-      return {};
-    case pmi::Output::Tags::kNumbers:
-      return {"[", "] "};
-    case pmi::Output::Tags::kMarks:
-      static constexpr std::string_view kMark{&pmi::kLineMark, 1};
-      return {kMark, kMark, true};
-  }
-  return {};
-}
-
 /// Makes a file for the output of a rank that joins the job, and its folder. What it held is lost. What goes
 /// wrong, and what another user has put there, is found when the file is opened.
 void make_output_file(const std::string& path) {
@@ -180,7 +166,7 @@ void begin_imaged(int argc, char** argv, char** environment) {
   install_failure_handlers();
   HostedRank& native = here.ranks[0];
   fiber::adopt_identity(&native.identity);
-  image::output::set_tags(tags());
+  image::output::set_prefix(host().job.line_prefix(), host().job.output.whole_lines);
   watch_output();
   image::note_auxiliary_vector(environment);
   image::output::start();

@@ -179,6 +179,10 @@ std::string name_or_own(const std::string& name) {
 
 }  // namespace
 
+base::LinePrefix Job::line_prefix() const {
+  return {output.prefix, name_or_own(this_node().name), static_cast<long>(output.east)};
+}
+
 std::string Job::output_file(int rank, int descriptor) const {
   std::string path;
   const std::string& pattern = output.files[static_cast<std::size_t>(descriptor - 1)];
@@ -198,7 +202,9 @@ std::string Job::output_file(int rank, int descriptor) const {
 std::string encode(const Job& job) {
   Writer out;
   out.text(kJobMagic);
-  out.number<std::uint8_t>(static_cast<std::uint8_t>(job.output.tags));
+  out.text(job.output.prefix);
+  out.number(job.output.east);
+  out.number<std::uint8_t>(job.output.whole_lines);
   for (const std::string& pattern : job.output.files) out.text(pattern);
   out.number<std::uint8_t>(job.output.to_files_only);
   out.number(job.input);
@@ -256,7 +262,9 @@ base::Status decode(const std::string& bytes, Job& job) {
         "use mpiexec and libmpi_abi.so.1 of one installation (clump info names them)",
         shown(magic), kJobMagic);
   Job read;
-  read.output.tags = Output::Tags{in.number<std::uint8_t>()};
+  read.output.prefix = in.text();
+  read.output.east = in.number<std::int64_t>();
+  read.output.whole_lines = in.number<std::uint8_t>() != 0;
   for (std::string& pattern : read.output.files) pattern = in.text();
   read.output.to_files_only = in.number<std::uint8_t>() != 0;
   read.input = in.number<std::int32_t>();

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/line_prefix.h"
 #include "base/status.h"
 #include "base/types.h"
 
@@ -105,14 +106,13 @@ struct Network {
 
 /// What begins a line of output that mpiexec shall collapse: the mark, the rank, the mark.
 inline constexpr char kLineMark = '\x1e';
+inline constexpr const char* kMarkedPrefix = "\x1e%r\x1e";
 
 /// Where the ranks' output goes.
 struct Output {
-  enum class Tags : std::uint8_t {
-    kNone,
-    kNumbers,  ///< "[rank] " in front of each line
-    kMarks,    ///< kLineMark, which mpiexec takes away again; lines come whole
-  } tags = Tags::kNone;
+  std::string prefix;        ///< of each line, as base::LinePrefix has it
+  std::int64_t east = 0;     ///< of UTC, in seconds: the clock of the prefix
+  bool whole_lines = false;  ///< mpiexec reads them: the prefix is kMarkedPrefix, and no line is cut
   /// Each rank's own files, of stdout and of stderr: absolute paths, with %r for the rank and %h for its
   /// host. Empty: none.
   std::array<std::string, 2> files;
@@ -228,6 +228,8 @@ struct Job {
   /// How many threads a rank should have, no less than 1. Only with workers.
   int share_of(int rank) const;
   /// What Output::files means for a rank; `descriptor` is 1 or 2. A rank that joins is on this node.
+  /// Of the ranks of this node.
+  CLUMP_HOST_API base::LinePrefix line_prefix() const;
   CLUMP_HOST_API std::string output_file(int rank, int descriptor) const;
   /// The app of a rank: MPI_APPNUM.
   int app_of(int rank) const {

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/line_prefix.h"
+
 namespace clump::pmi {
 
 namespace {
@@ -72,8 +74,8 @@ std::string wrong_cores(const Job& job) {
 std::string wrong_kinds(const Job& job) {
   if (job.scheduler > Scheduler::kThreads)
     return fmt::format("there is no scheduler {}", static_cast<int>(job.scheduler));
-  if (job.output.tags > Output::Tags::kMarks)
-    return fmt::format("there are no tags {} for output", static_cast<int>(job.output.tags));
+  if (std::string wrong = base::LinePrefix::complaint(job.output.prefix); !wrong.empty())
+    return "in front of lines of output: " + wrong;
   for (const std::string& file : job.output.files)
     if (std::string wrong = wrong_path("file for output", file); !wrong.empty()) return wrong;
   if (job.input < kInputForAll || job.input >= job.ranks())

@@ -25,7 +25,7 @@ Job sample() {
   Job job;
   job.apps.push_back({"/bin/a", {"a", "", "two words"}, {"X=1", "EMPTY="}, "/tmp", 3});
   job.apps.push_back({"/bin/b", {"b"}, {}, "", 2});
-  job.output = {Output::Tags::kMarks, {"/tmp/out.%r", "/tmp/err.%r.%h"}, true};
+  job.output = {"%t [%r] ", 3600, true, {"/tmp/out.%r", "/tmp/err.%r.%h"}, true};
   job.scheduler = Scheduler::kThreads;
   job.cores = {4, 1};
   job.places = {{0, 1, 2, 3, 4}, {5, 6, 7, 8, 9}};

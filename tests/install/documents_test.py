@@ -105,6 +105,8 @@ class Completion(place.Case):
     def test_bash_clump(self):
         self.assertEqual(self.bash("clump", "doc"), ["doctor"])
         self.assertEqual(self.bash("clump", "info", "--cov"), ["--coverage"])
+        verbs = re.search(r"usage: clump lab \[-h\] ([\w |]+) \.\.\.", self.run_here("clump", "lab", "--help"))[1].split(" | ")
+        self.assertEqual(set(self.bash("clump", "lab", "")), {*verbs, "--help"})
 
     @unittest.skipIf(shutil.which("zsh") is None, "not installed: zsh")
     def test_zsh(self):

@@ -25,7 +25,7 @@ class BadPrograms(tool.Case):
         for words in ("pwd",), ("./hello",), ("--ranks", "processes", tool.program("show")), ("-wdir", "x", "pwd"), ("-wdir", "/", "pwd", ":", "pwd"):
             with self.subTest(words):
                 self.assert_says(run(*words), 126, f"mpiexec: working directory '{removed}' was removed", "--wdir")
-        self.assertEqual(run("-wdir", "/usr", "pwd")[:3], (0, "/usr\n", ""))
+        self.assertEqual(run("-n", 1, "-wdir", "/usr", "pwd")[:3], (0, "/usr\n", ""))
         self.assert_says(run("explain", "./hello", name="clump"), 127, "'./hello' was not found: the current directory is gone")
 
     def test_not_a_program(self):

@@ -199,7 +199,6 @@ class Options(tool.Case):
         self.assert_says(tool.run("-x", "LAUNCHER_UNSET", *show), 0, "LAUNCHER_UNSET", "not set")
         local = tool.run("-genv", "LAUNCHER_A", "g", "-env", "LAUNCHER_A", "first", *show, ":", *show)
         self.assertEqual(sorted(local.out.split()), ["first-", "g-"])
-        self.assert_says(tool.run("-env", "A=1", "2", "true"), 2, "A=1")
 
     def test_working_directory(self):
         with tempfile.TemporaryDirectory() as folder:

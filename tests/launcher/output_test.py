@@ -48,6 +48,15 @@ class Files(tool.Case):
         self.assertEqual(result[:3], (0, "", ""))
         self.expect_files(self.path / "new" / "folder", 3)
 
+    def test_as_open_mpi_5_names_them(self):
+        shown = tool.run("-n", "3", "--output", f"tag,dir={self.path}/one", PROGRAM)
+        self.assertIn("[2] rank 2", shown.out.splitlines())
+        self.expect_files(self.path / "one", 3)
+        self.assertEqual(tool.run("-n", "3", "--output", f"dir={self.path}/two:nocopy", PROGRAM)[:3], (0, "", ""))
+        self.expect_files(self.path / "two", 3)
+        self.assertEqual(tool.run("-n", "1", "--output", f"file={self.path}/three:nocopy", PROGRAM)[:3], (0, "", ""))
+        self.assertEqual((self.path / "three.0.err").read_text(), "an error\n")
+
     def test_what_was_there_is_lost(self):
         for _ in range(2):
             tool.run("-n", "3", "--output-dir", "x", PROGRAM, cwd=self.folder.name)
@@ -100,7 +109,7 @@ class Files(tool.Case):
         self.assert_says(tool.run("--output-dir", "/proc/none", "-n", "2", PROGRAM), 126, "cannot write /proc/none", "No such file")
         self.assert_says(tool.run("--outfile-pattern", "all", "-n", "2", PROGRAM), 2, "--outfile-pattern all", "write %r")
         self.assert_says(tool.run("--tee", "-n", "2", PROGRAM), 2, "--tee", "--output-dir")
-        self.assert_says(tool.run("--output", "dir=x", "-n", "2", PROGRAM), 2, "--output-dir")
+        self.assert_says(tool.run("--output", "dir=", "-n", "2", PROGRAM), 2, "there is no 'dir='; there are tag, timestamp, dir=DIR, file=FILE")
 
 
 class Collapse(tool.Case):

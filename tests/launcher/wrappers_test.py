@@ -92,6 +92,13 @@ class Wrappers(tool.Case):
         pathlib.Path(self.folder, "without.f90").write_text("program without\nend program\n")
         self.assertEqual(self.wrap("mpifort", "without.f90", "-o", "without").code, 0)
 
+    def test_static_is_refused_with_the_reason(self):
+        pathlib.Path(self.folder, "user.c").write_text(HELLO)
+        for word in ("-static", "--static", "-static-pie"):
+            self.assert_says(self.wrap("mpicc", word, "user.c", "-o", "user"), 1, f"mpicc: {word}: there is no static MPI library")
+        self.assertEqual(self.wrap("mpicc", "-static", "-c", "user.c").code, 0)
+        self.assertEqual(self.wrap("mpicc", "-static-libgcc", "user.c", "-o", "user").code, 0)
+
     def test_help(self):
         self.assertIn("-showme:compile", self.wrap("mpicc", "--help").out)
         self.assertIn("-W", self.wrap("mpicc", "--help=warnings").out)  # the compiler's

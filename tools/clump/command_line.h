@@ -11,6 +11,9 @@
 
 namespace clump::tools {
 
+/// What clump lab can do, which its own program knows.
+inline constexpr const char* kLabVerbs = "list run report advise";
+
 /// What the user asks for. It stays where it is made: `app` points into it.
 struct CommandLine {
   CommandLine();

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "command_line.h"
 #include "common/output.h"
 #include "common/spelling.h"
+#include "common/terminal.h"
 
 namespace clump::tools {
 namespace {
@@ -63,7 +65,11 @@ int main(int argc, char** argv) {
     line.app.parse(argc, argv);
     if (!line.channels && line.info->remaining_size() > 0) throw CLI::ExtrasError(line.info->remaining());
   } catch (const CLI::ParseError& end) {
-    return line.app.exit(end) == 0 ? 0 : 2;  // a wrong command line, as for mpiexec
+    std::ostringstream told, wrong;
+    const bool is_good = line.app.exit(end, told, wrong) == 0;
+    print_out("{}", fit(told.str(), columns(STDOUT_FILENO), 0));
+    print_error("{}", fit(wrong.str(), columns(STDERR_FILENO)));
+    return is_good ? 0 : 2;  // a wrong command line, as for mpiexec
   }
   return run_tool("clump", [&] { return run(line); });
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "clump/command_line.h"
 #include "manual/pages.h"
 
 namespace clump::manual {
@@ -131,12 +132,12 @@ std::string bash_clump(const Page& page) {
     if (section.title == "OPTIONS") continue;
     commands += section.title + " ";
     const std::string words = words_of({section});
-    const bool takes_program = words.empty() && section.title != "doctor";
-    branches +=
-        branch(section.title,
-               takes_program
-                   ? R"(mapfile -t COMPREPLY < <(compgen -c -- "$current"; compgen -f -- "$current"))"
-                   : fmt::format(R"(mapfile -t COMPREPLY < <(compgen -W "{} --help" -- "$current"))", words));
+    const bool takes_program = section.title == "explain" || section.title == "which";
+    branches += branch(section.title,
+                       takes_program
+                           ? R"(mapfile -t COMPREPLY < <(compgen -c -- "$current"; compgen -f -- "$current"))"
+                           : fmt::format(R"(mapfile -t COMPREPLY < <(compgen -W "{} --help" -- "$current"))",
+                                         section.title == "lab" ? tools::kLabVerbs : words));
   }
   return "_clump_clump() {\n"
          "  local current=${COMP_WORDS[COMP_CWORD]}\n"
@@ -216,8 +217,10 @@ std::string zsh_clump(const Page& page) {
   for (const Section& section : page.sections) {
     if (section.title == "OPTIONS") continue;
     names += fmt::format("      '{}:{}' \\\n", section.title, zsh_text(section.text));
-    branches += fmt::format("  {})\n    _arguments \\\n{}    '*:file:_files'\n    ;;\n", section.title,
-                            zsh_options({section}));
+    const std::string verbs =
+        section.title == "lab" ? fmt::format("    '1:verb:({})' \\\n", tools::kLabVerbs) : "";
+    branches += fmt::format("  {})\n    _arguments \\\n{}{}    '*:file:_files'\n    ;;\n", section.title,
+                            zsh_options({section}), verbs);
   }
   return "_clump_clump() {\n"
          "  if ((CURRENT == 2)); then\n"

@@ -87,7 +87,8 @@ struct Profile {
 
 // How it is shown.
 
-std::string as_table(const Profile& profile);
+/// In lines of at most so many letters: on narrow terminals the numbers that matter least are left out.
+std::string as_table(const Profile& profile, std::size_t columns);
 std::string as_json(const Profile& profile);
 /// One HTML file that needs no other.
 std::string as_page(const Profile& profile);

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
+#include "common/terminal.h"
 #include "profile.h"
 
 namespace clump::tools::profile {
@@ -39,47 +41,71 @@ struct Range {
 
 double compute(const Rank& rank) { return rank.of(Kind::kCompute); }
 
-std::string range_line(const char* name, const Range& range, const Range& whole) {
-  return fmt::format("  {:<22}{:>10} {:>8} {:>10} {:>10}   rank {} to rank {}\n", name,
-                     human_seconds(range.mean), percent(range.mean, whole.mean), human_seconds(range.least),
-                     human_seconds(range.most), range.of_least, range.of_most);
-}
+/// Lines of a table: the first column is a name, the others are right-aligned. Where a terminal is too narrow
+/// for all, those that matter least are left out.
+class Lines {
+ public:
+  struct Column {
+    std::size_t width;
+    int dropped = 0;  ///< 1 is left out first; 0: never
+  };
+  Lines(std::size_t columns, std::vector<Column> all) : all_(std::move(all)) {
+    for (int next = 1; width() > columns && next <= std::ssize(all_); ++next)
+      for (Column& one : all_)
+        if (one.dropped == next) one.width = 0;
+  }
+  std::string line(const std::vector<std::string>& cells) const {
+    std::string text = fmt::format("  {:<{}}", cells[0], all_[0].width);
+    for (std::size_t i = 1; i < cells.size(); ++i)
+      if (all_[i].width != 0) text += fmt::format(" {:>{}}", cells[i], all_[i].width - 1);
+    return text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
+  }
 
-std::string times(const Profile& profile) {
+ private:
+  std::size_t width() const {
+    return std::accumulate(all_.begin(), all_.end(), std::size_t{2},
+                           [](std::size_t sum, const Column& one) { return sum + one.width; });
+  }
+  std::vector<Column> all_;
+};
+
+std::string times(const Profile& profile, std::size_t columns) {
   const Range all(profile.ranks, [](const Rank& rank) { return rank.seconds; });
   const Range computing(profile.ranks, compute);
-  std::string text =
-      fmt::format("\n  {:<22}{:>10} {:>8} {:>10} {:>10}\n", "time of a rank", "mean", "", "least", "most");
-  text += range_line("from begin to end", all, all);
-  text += range_line("computing", computing, all);
-  text += range_line("in MPI", Range(profile.ranks, [](const Rank& rank) { return rank.mpi(); }), all);
-  text += range_line("  of that waiting",
-                     Range(profile.ranks, [](const Rank& rank) { return rank.of(Kind::kWaiting); }), all);
-  text += range_line("waiting for a core",
-                     Range(profile.ranks, [](const Rank& rank) { return rank.of(Kind::kNoCore); }), all);
+  const Lines lines(columns, {{21}, {11}, {9, 2}, {11}, {11}, {20, 1}});
+  std::string text = "\n" + lines.line({"time of a rank", "mean", "", "least", "most", "least, most of"});
+  const auto add = [&](const char* name, const Range& range) {
+    text += lines.line({name, human_seconds(range.mean), percent(range.mean, all.mean),
+                        human_seconds(range.least), human_seconds(range.most),
+                        fmt::format("rank {}, {}", range.of_least, range.of_most)});
+  };
+  add("from begin to end", all);
+  add("computing", computing);
+  add("in MPI", Range(profile.ranks, [](const Rank& rank) { return rank.mpi(); }));
+  add("  of that waiting", Range(profile.ranks, [](const Rank& rank) { return rank.of(Kind::kWaiting); }));
+  add("waiting for a core", Range(profile.ranks, [](const Rank& rank) { return rank.of(Kind::kNoCore); }));
   if (computing.mean > all.mean / 100)
     text += fmt::format("  load imbalance: rank {} computes {:.2f} times as long as the mean\n",
                         computing.of_most, computing.most / computing.mean);
   return text;
 }
 
-std::string calls(const Profile& profile) {
+std::string calls(const Profile& profile, std::size_t columns) {
   const auto by_call = profile.all_calls();
   std::vector<std::pair<unsigned, Calls>> all(by_call.begin(), by_call.end());
   std::ranges::sort(all, [](const auto& a, const auto& b) { return a.second.seconds > b.second.seconds; });
   double whole = 0;
   for (const Rank& rank : profile.ranks) whole += rank.seconds * rank.mean_threads;
+  const Lines lines(columns, {{26}, {9}, {11}, {9}, {11, 4}, {11, 2}, {11, 1}, {11, 3}});
   std::string text =
-      fmt::format("\n  {:<26}{:>9} {:>10} {:>8} {:>10} {:>10} {:>10} {:>10}\n", "calls, of all ranks",
-                  "calls", "time", "", "waiting", "no core", "each", "bytes");
+      "\n" + lines.line({"calls, of all ranks", "calls", "time", "", "waiting", "no core", "each", "bytes"});
   for (std::size_t i = 0; i < std::min(all.size(), kMostCalls); ++i) {
     const auto& [call, numbers] = all[i];
-    text += fmt::format("  {:<26}{:>9} {:>10} {:>8} {:>10} {:>10} {:>10} {:>10}\n", name_of_call(call),
-                        human_count(static_cast<double>(numbers.calls)), human_seconds(numbers.seconds),
-                        percent(numbers.seconds, whole), human_seconds(numbers.waiting),
-                        human_seconds(numbers.no_core),
+    text += lines.line({std::string(name_of_call(call)), human_count(static_cast<double>(numbers.calls)),
+                        human_seconds(numbers.seconds), percent(numbers.seconds, whole),
+                        human_seconds(numbers.waiting), human_seconds(numbers.no_core),
                         human_seconds(numbers.seconds / static_cast<double>(numbers.calls)),
-                        human_bytes(static_cast<double>(numbers.bytes)));
+                        human_bytes(static_cast<double>(numbers.bytes))});
   }
   if (all.size() > kMostCalls) text += fmt::format("  and {} functions more\n", all.size() - kMostCalls);
   return text;
@@ -138,7 +164,7 @@ std::string unfinished(const Profile& profile) {
 
 }  // namespace
 
-std::string as_table(const Profile& profile) {
+std::string as_table(const Profile& profile, std::size_t columns) {
   std::string text =
       fmt::format("profile of {}: {} rank{} on {} host{}, {}\n", profile.program, profile.ranks.size(),
                   profile.ranks.size() == 1 ? "" : "s", profile.hosts.size(),
@@ -146,7 +172,9 @@ std::string as_table(const Profile& profile) {
   for (const std::string& note : profile.notes) text += "  note: " + note + "\n";
   if (std::ranges::none_of(profile.ranks, [](const Rank& rank) { return rank.is_known; }))
     return text + "  no rank has called MPI_Init\n";
-  return text + times(profile) + calls(profile) + messages(profile) + waits(profile) + unfinished(profile);
+  text += times(profile, columns) + calls(profile, columns) + messages(profile) + waits(profile) +
+          unfinished(profile);
+  return tools::fit(text, columns);
 }
 
 }  // namespace clump::tools::profile

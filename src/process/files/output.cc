@@ -7,7 +7,6 @@
 
 #include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <new>
@@ -38,7 +37,8 @@ Sink sinks[2];
 std::atomic<bool> has_started{false};
 std::atomic<bool> has_finished{false};
 FILE* streams[2];
-Tags tags;
+base::LinePrefix prefix;
+bool keeps_whole_lines = false;
 std::atomic<FailureHook> failure_hook{nullptr};
 
 constinit ForkMutex list_lock;
@@ -92,33 +92,11 @@ bool write_all(int descriptor, std::span<iovec> parts) {
   return true;
 }
 
-/// The tag of a rank: of rank 3 of launch 1 "[1:3] ".
-class Tag {
- public:
-  explicit Tag(const fiber::Identity& rank) {
-    if (rank.launch != 0 && tags.whole_lines) return;  // their reader knows ranks of launch 0 only
-    add(tags.before);
-    if (rank.launch != 0) {
-      add(rank.launch);
-      add(":");
-    }
-    add(rank.launch == 0 ? rank.rank : rank.launch_rank);
-    add(tags.after);
-  }
-  iovec part() { return {text_, size_}; }
-
- private:
-  void add(std::string_view more) {
-    const std::size_t bytes = more.copy(text_ + size_, sizeof text_ - size_);
-    size_ += bytes;
-  }
-  void add(int number) {
-    size_ = static_cast<std::size_t>(std::to_chars(text_ + size_, text_ + sizeof text_, number).ptr - text_);
-  }
-
-  char text_[64];
-  std::size_t size_ = 0;
-};
+/// What is in front of a rank's lines.
+std::size_t write_prefix(const fiber::Identity& rank, std::span<char, base::LinePrefix::kLongestLine> to) {
+  if (rank.launch != 0 && keeps_whole_lines) return 0;  // their reader knows ranks of launch 0 only
+  return prefix.write(to, rank.launch, rank.launch == 0 ? rank.rank : rank.launch_rank);
+}
 
 /// Writes to what the rank has as its stdout or stderr.
 bool print(RankOutput& output, int descriptor, std::string_view text) {
@@ -170,7 +148,10 @@ void note_failure(int descriptor, int error) {
 
 void set_failure_hook(FailureHook hook) { failure_hook.store(hook, std::memory_order_relaxed); }
 
-void set_tags(const Tags& chosen) { tags = chosen; }
+void set_prefix(const base::LinePrefix& chosen, bool whole_lines) {
+  prefix = chosen;
+  keeps_whole_lines = whole_lines;
+}
 
 bool started() { return has_started.load(std::memory_order_acquire); }  // acquire: pairs with start()
 
@@ -180,9 +161,9 @@ int descriptor_of(const FILE* file) {
   return file == streams[1] ? STDERR_FILENO : current_image().state().output.descriptor_of(file);
 }
 
-bool Stream::keeps_lines_whole() const { return tags.whole_lines && !redirected_; }
+bool Stream::keeps_lines_whole() const { return keeps_whole_lines && !redirected_; }
 
-bool Stream::goes_straight_out() const { return !redirected_ && copy_ < 0 && tags.before.empty(); }
+bool Stream::goes_straight_out() const { return !redirected_ && copy_ < 0 && prefix.is_empty(); }
 
 bool Stream::write_out(std::string_view text) {
   if (text.empty()) return true;
@@ -202,17 +183,18 @@ bool Stream::write_straight(std::string_view text) {
   const bool goes_on = sink.open_line == this;
   if (sink.open_line != nullptr && !goes_on) write_all(descriptor_, "\n");
   sink.open_line = text.back() != '\n' ? this : nullptr;
-  if (tags.before.empty() || rank_ == nullptr) return write_all(descriptor_, text);
-  return write_tagged(text, goes_on);
+  if (prefix.is_empty() || rank_ == nullptr) return write_all(descriptor_, text);
+  return write_prefixed(text, goes_on);
 }
 
-/// Writes lines with their tags, many with one system call. `goes_on`: the first one has its tag already.
-bool Stream::write_tagged(std::string_view text, bool goes_on) {
-  Tag tag(*rank_);
+/// Writes lines with their prefix, many with one system call. `goes_on`: the first one has it already.
+bool Stream::write_prefixed(std::string_view text, bool goes_on) {
+  char begin[base::LinePrefix::kLongestLine];
+  const iovec own{begin, write_prefix(*rank_, begin)};
   iovec parts[64];
   std::size_t count = 0;
   for (bool at_begin = !goes_on; !text.empty(); at_begin = true) {
-    if (at_begin) parts[count++] = tag.part();
+    if (at_begin) parts[count++] = own;
     const std::size_t end = text.find('\n');
     const std::size_t length = end == std::string_view::npos ? text.size() : end + 1;
     parts[count++] = {const_cast<char*>(text.data()), length};

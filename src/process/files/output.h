@@ -12,6 +12,7 @@
 #include <mutex>
 #include <string_view>
 
+#include "base/line_prefix.h"
 #include "fiber/identity.h"
 #include "image/fork_locks.h"
 #include "process/mapped.h"
@@ -22,15 +23,9 @@ namespace clump::image::output {
 /// Makes the C library's `stdout` and `stderr` streams that end in this file's functions. Before any
 /// constructor of the program.
 void start();
-/// The tag in front of each line: the rank's number between two texts; of rank 3 of launch 1 it is 1:3.
-struct Tags {
-  std::string_view before, after;
-  /// Whether lines are always written as a whole, also when the rank flushes in the middle of one, because
-  /// another program reads them.
-  bool whole_lines = false;
-};
-/// Sets the tags. Before the first output.
-void set_tags(const Tags& tags);
+/// Sets what is in front of each line. `whole_lines`: lines are always written as a whole, also when the rank
+/// flushes in the middle of one, because another program reads them. Before the first output.
+void set_prefix(const base::LinePrefix& prefix, bool whole_lines);
 bool started();
 /// A function that is told of the first failure to write a rank's output to the job's stdout or stderr, or to
 /// the file that mpiexec has made for it. Any thread.
@@ -68,7 +63,7 @@ class Stream {
   void discard();
   /// From now on writes to another descriptor, which it takes over.
   void redirect(int descriptor);
-  /// Whether what is written goes unchanged to the job's own stream: no tags, no files of the rank.
+  /// Whether what is written goes unchanged to the job's own stream: no prefix, no files of the rank.
   bool goes_straight_out() const;
   /// From now on also writes to this descriptor, which it takes over.
   void copy_to(int descriptor) { copy_ = descriptor; }
@@ -97,7 +92,7 @@ class Stream {
   bool write_partial();
   bool write_out(std::string_view text);
   bool write_straight(std::string_view text);
-  bool write_tagged(std::string_view text, bool goes_on);
+  bool write_prefixed(std::string_view text, bool goes_on);
   bool tell(bool written);
 
   const fiber::Identity* rank_;

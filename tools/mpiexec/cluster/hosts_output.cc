@@ -29,8 +29,8 @@ HostsOutput::HostsOutput(std::size_t hosts, int collapsed) {
   if (collapsed > 0) screen_.emplace(collapsed);
   CollapsedScreen* const screen = screen_ ? &*screen_ : nullptr;
   for (std::size_t host = 0; host < hosts; ++host)
-    hosts_.push_back({LineForwarder({.descriptor = STDOUT_FILENO, .screen = screen}, ""),
-                      LineForwarder({.descriptor = STDERR_FILENO, .screen = screen}, "")});
+    hosts_.push_back({LineForwarder({.descriptor = STDOUT_FILENO, .screen = screen}),
+                      LineForwarder({.descriptor = STDERR_FILENO, .screen = screen})});
 }
 
 void HostsOutput::add(std::size_t host, int target, std::string_view bytes) {
@@ -46,7 +46,9 @@ void HostsOutput::add_errors(Lines& lines, std::string_view bytes) {
     const bool is_whole = lines.beginning.back() == '\n';
     if (!is_whole && may_be_word(lines.beginning)) continue;
     const std::string line = std::exchange(lines.beginning, {});
-    if (!line.starts_with(kWord) || said_.insert(line).second) lines.err.add(line, Clock::now());
+    const bool is_word = line.starts_with(kWord);
+    if (is_word && !said_.insert(line).second) continue;
+    lines.err.add(is_word ? as_shown(line, Word::kTrouble) : line, Clock::now());
   }
 }
 
@@ -82,12 +84,14 @@ void HostsOutput::end(std::size_t host, Channels& channels) {
 
 bool HostsOutput::is_unread() const { return Clock::now() - silent_since_ >= kSilence; }
 
-void HostsOutput::show(const std::string& text) {
-  if (screen_) return screen_->add(STDERR_FILENO, base::printable(text));
-  write_error(text);
-}
+void HostsOutput::show(const std::string& text) { put(base::printable(text)); }
 
-void HostsOutput::say(const std::string& text) { show(as_word(text)); }
+void HostsOutput::say(const std::string& text, Word kind) { put(as_shown(as_word(text), kind)); }
+
+void HostsOutput::put(const std::string& text) {
+  if (screen_) return screen_->add(STDERR_FILENO, text);
+  output_buffer(STDERR_FILENO).put(text);
+}
 
 void HostsOutput::show_due() {
   for (Lines& lines : hosts_)

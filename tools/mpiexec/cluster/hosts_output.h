@@ -35,7 +35,7 @@ class HostsOutput {
   bool is_unread() const;
   /// Words of launchers, as they are, and mpiexec's own.
   void show(const std::string& text);
-  void say(const std::string& text);
+  void say(const std::string& text, Word kind = Word::kTrouble);
   /// What is due now.
   void show_due();
   std::optional<std::chrono::steady_clock::time_point> next() const;
@@ -50,6 +50,7 @@ class HostsOutput {
     return target == 1 ? hosts_[host].out : hosts_[host].err;
   }
   void add_errors(Lines& lines, std::string_view bytes);
+  void put(const std::string& text);
 
   std::optional<CollapsedScreen> screen_;
   std::deque<Lines> hosts_;

@@ -161,6 +161,12 @@ base::Status read_hostfile(const std::string& option, const std::string& path, s
   return base::fail(MPI_ERR_ARG, "{} {}: no host is named in it", option, path);
 }
 
+std::int64_t slots_of(const std::vector<Host>& hosts) {
+  std::int64_t all = 0;
+  for (const Host& host : hosts) all += std::max(host.slots, 1);
+  return all;
+}
+
 bool have_slots(const std::vector<Host>& hosts) {
   return std::ranges::any_of(hosts, [](const Host& host) { return host.slots > 0; });
 }

@@ -55,6 +55,8 @@ base::Status divide(const std::vector<Host>& hosts, int per_host, int ranks, Map
 
 /// By a number that is said of one of them. Others have one slot then, as in divide().
 bool have_slots(const std::vector<Host>& hosts);
+/// Of all: one of a host that says nothing of them.
+std::int64_t slots_of(const std::vector<Host>& hosts);
 /// Fails if a host has fewer slots than ranks.
 base::Status check_slots(const std::vector<Host>& hosts, const std::vector<int>& host_of);
 /// Removes the hosts at the end that get no rank then.

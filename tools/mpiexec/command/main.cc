@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "common/host_trial.h"
 #include "common/limits.h"
 #include "common/output.h"
+#include "common/terminal.h"
 #include "gdb/gdb.h"
 #include "job/explore.h"
 #include "job/run.h"
@@ -26,6 +28,17 @@ namespace {
 int fail(const base::Status& status, int exit_code) {
   tools::print_error("mpiexec: {}\n", base::message_of(status.code()));
   return exit_code;
+}
+
+/// A user of Open MPI expects a rank for each core.
+bool says_no_number(const Command& command) {
+  const bool is_said = std::ranges::any_of(command.parts, [](const Part& part) { return part.says_ranks; });
+  return !is_said && command.per_host == 0 && command.hosts.empty() && !command.parts.front().words.empty();
+}
+
+std::string exit_codes(int ranks, int code) {
+  if (code == 0) return ranks == 1 ? "0: 0" : fmt::format("0-{}: 0", ranks - 1);
+  return fmt::format("{} (of the first rank that failed, if one did); the other ranks were ended", code);
 }
 
 /// --nooversubscribe, where the user says how many slots there are: cores do not count.
@@ -44,7 +57,7 @@ int mpiexec(const std::vector<std::string>& words) {
   Command command;
   if (const base::Status status = parse(words, command); !status.ok()) return fail(status, kExitUsage);
   if (command.help) {
-    tools::print_out("{}", help_text());
+    tools::print_out("{}", help_text(tools::columns(STDOUT_FILENO)));
     return 0;
   }
   if (command.version) {
@@ -55,6 +68,9 @@ int mpiexec(const std::vector<std::string>& words) {
   for (const auto& [option, why] : command.ignored) {
     if (!command.quiet) tools::print_error("mpiexec: {} is ignored: {}\n", option, why);
   }
+  if (!command.quiet && says_no_number(command))
+    tools::print_error("mpiexec: one rank{}: -n says how many\n",
+                       command.parts.size() > 1 ? " a program" : "");
   merge_names(command.hosts);
   int ranks = 0;
   for (const Part& part : command.parts) ranks += part.ranks;
@@ -76,6 +92,10 @@ int mpiexec(const std::vector<std::string>& words) {
     return fail(status, kExitCannotRun);
   // Jobs that ranks spawn end with them: they wait for these at their own end, unless they are killed.
   if (!plan.job.parent_port.empty()) ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  const auto told = [&](int code) {
+    if (command.all_exit_codes) tools::print_error("mpiexec: exit codes: {}\n", exit_codes(ranks, code));
+    return code;
+  };
   if (!command.hosts.empty()) {
     const base::Status ran = run_on_hosts(command, plan, records, exit_code);
     if (!ran.ok()) exit_code = fail(ran, kExitCannotRun);
@@ -83,7 +103,7 @@ int mpiexec(const std::vector<std::string>& words) {
       tools::print_error(
           "mpiexec: the hosts are those of {}; --host localhost or -rmk none: this host only\n",
           command.allocation);
-    return exit_code;
+    return told(exit_code);
   }
   // Then jobs of other hosts can connect. A job of one host runs without the interface, too.
   if (command.interface.is_set())
@@ -97,7 +117,7 @@ int mpiexec(const std::vector<std::string>& words) {
     }
     tools::print_error("{}", map_text(plan));
   }
-  return run(command, plan, records);
+  return told(run(command, plan, records));
 }
 
 }  // namespace

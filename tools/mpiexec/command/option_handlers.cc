@@ -7,10 +7,12 @@
 #include <cstdlib>
 #include <limits>
 
+#include "base/line_prefix.h"
 #include "command/collectives.h"
 #include "command/counts.h"
 #include "common/places.h"
 #include "common/scheduler.h"
+#include "common/terminal.h"
 
 namespace clump::mpiexec::handlers {
 
@@ -32,6 +34,47 @@ base::Status use_output_folder(Command& command, const std::string& folder) {
   const std::string path = tools::absolute(folder, tools::current_directory());
   command.output_files = {path + "/rank.%r.out", path + "/rank.%r.err"};
   return {};
+}
+
+/// Of other launchers' --map-by, beside slot and node.
+constexpr const char* kUnits =
+    "slot|node|hwthread|core|l1cache|l2cache|l3cache|cache|numa|package|socket|board|machine|dist|ppr|rr|"
+    "user";
+constexpr std::string_view kTime = "%t ";
+
+/// The time comes first, whatever is asked for first.
+void put_in_front(Command& command, std::string_view text) {
+  const bool has_time = command.line_prefix.starts_with(kTime);
+  command.line_prefix = fmt::format("{}{}", has_time ? kTime : "", text);
+}
+
+base::Status no_such_value(const Given& given, std::string_view value, std::string_view all) {
+  std::vector<std::string> names = split(std::string(all), '|');
+  return base::fail(MPI_ERR_ARG, "{}: there is no '{}'; there are {}", given.text(), value,
+                    fmt::join(names, ", "));
+}
+
+base::Status no_rank_file(const Given& given) {
+  return base::fail(MPI_ERR_UNSUPPORTED_OPERATION, "{} is not supported: {}", given.text(), kNoRankFile);
+}
+
+/// Values of other launchers that are ignored, but have to be such.
+base::Status check_value(const Given& given) {
+  const std::string_view all = given.row.metavar;
+  if (all.empty()) return {};
+  const std::vector<std::string> names = split(std::string(all), '|');
+  const std::string said = given.values[0].substr(0, given.values[0].find_first_of(":="));
+  if (said.empty() && !all.ends_with('|')) return no_such_value(given, said, all);
+  for (const std::string& value : split(said, ','))
+    if (std::ranges::find(names, value) == names.end()) return no_such_value(given, value, all);
+  return {};
+}
+
+/// As Open MPI has it: a value, and what qualifies it behind a colon. What goes to files goes to the
+/// terminal, too, unless that is ":nocopy".
+void use_copy(Command& command, std::string_view value) {
+  const std::size_t colon = value.find(':');
+  command.tee = colon == std::string_view::npos || value.substr(colon) != ":nocopy";
 }
 
 }  // namespace
@@ -88,9 +131,12 @@ base::Status prefix(Parser& parser, const Given& given) {
   return {};
 }
 
-/// Open MPI's settings, of which one names what is used in ssh's place.
+/// Open MPI's settings, of which one names what is used in ssh's place, and some say what --rankfile does.
 base::Status mca(Parser& parser, const Given& given) {
-  if (given.values[0] != "plm_rsh_agent" && given.values[0] != "plm_ssh_agent") return ignored(parser, given);
+  const std::string &name = given.values[0], &value = given.values[1];
+  if ((name == "rmaps" && (value == "seq" || value == "rank_file")) || name.ends_with("rankfile"))
+    return no_rank_file(given);
+  if (name != "plm_rsh_agent" && name != "plm_ssh_agent") return ignored(parser, given);
   parser.command().launcher.program = {given.word + " " + given.values[0], given.values[1]};
   return {};
 }
@@ -109,7 +155,11 @@ base::Status map_by(Parser& parser, const Given& given) {
     command.map_by = unit == "node" ? MapBy::kNode : MapBy::kSlot;
   } else if (const std::size_t end = value.find(":node"); unit == "ppr" && end != std::string::npos) {
     return read_number(given, value.substr(4, end - 4), command.per_host);
+  } else if (unit == "seq" || unit == "rankfile" || unit == "pe-list") {
+    return no_rank_file(given);
   } else if (!unit.empty()) {
+    const std::vector<std::string> known = split(kUnits, '|');
+    if (std::ranges::find(known, unit) == known.end()) return no_such_value(given, unit, kUnits);
     const std::string option = given.word + " " + value;
     if (unit == "ppr") command.needs_ranks = option;
     parser.ignore(option,
@@ -207,12 +257,66 @@ base::Status output_folder(Parser& parser, const Given& given) {
   return use_output_folder(parser.command(), given.values[0]);
 }
 
-// Open MPI's --output-filename, which writes to the terminal, too, unless it is told ":nocopy".
+// Open MPI's --output-filename.
 base::Status output_folder_and_tee(Parser& parser, const Given& given) {
   const std::string& value = given.values[0];
-  const std::size_t colon = value.find(':');
-  parser.command().tee = colon == std::string::npos || value.substr(colon) != ":nocopy";
-  return use_output_folder(parser.command(), value.substr(0, colon));
+  use_copy(parser.command(), value);
+  return use_output_folder(parser.command(), value.substr(0, value.find(':')));
+}
+
+// Open MPI 5's --output.
+base::Status output(Parser& parser, const Given& given) {
+  Command& command = parser.command();
+  for (const std::string& one : split(given.values[0], ',')) {
+    const std::string value = one.substr(0, one.find(':'));
+    const std::string name = value.substr(0, value.find('='));
+    const std::string place = value.substr(std::min(name.size() + 1, value.size()));
+    if (name == "tag" || name == "tag-detailed" || name == "tag-fullname") {
+      put_in_front(command, kRankTag);
+    } else if (name == "timestamp") {
+      CLUMP_TRY(timestamp_output(parser, given));
+    } else if ((name == "dir" || name == "file") && !place.empty()) {
+      use_copy(command, one);
+      CLUMP_TRY(use_output_folder(command, place));
+      if (name == "file") {
+        const std::string path = tools::absolute(place, tools::current_directory());
+        command.output_files = {path + ".%r.out", path + ".%r.err"};
+      }
+    } else if (name == "merge-stderr-to-stdout") {
+      return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
+                        "{}: {} is not supported: write 2>&1 behind the command", given.text(), name);
+    } else {
+      return no_such_value(given, one, "tag|timestamp|dir=DIR|file=FILE");
+    }
+  }
+  return {};
+}
+
+base::Status tag_output(Parser& parser, const Given&) {
+  return put_in_front(parser.command(), kRankTag), base::Status{};
+}
+
+base::Status timestamp_output(Parser& parser, const Given&) {
+  std::string& prefix = parser.command().line_prefix;
+  if (!prefix.starts_with(kTime)) prefix.insert(0, kTime);
+  return {};
+}
+
+base::Status line_prefix(Parser& parser, const Given& given) {
+  if (const std::string wrong = base::LinePrefix::complaint(given.values[0]); !wrong.empty())
+    return base::fail(MPI_ERR_ARG, "{}: {}", given.text(), wrong);
+  return put_in_front(parser.command(), given.values[0]), base::Status{};
+}
+
+base::Status color(Parser&, const Given& given) {
+  if (!tools::choose_color(given.values[0])) return no_such_value(given, given.values[0], given.row.metavar);
+  return {};
+}
+
+base::Status universe(Parser& parser, const Given& given) {
+  Command& command = parser.command();
+  command.system_universe = given.values[0] == "SYSTEM";
+  return command.system_universe ? base::Status() : read_number(given, given.values[0], command.universe);
 }
 
 base::Status add_output_file(Command& command, const Given& given, std::size_t stream) {
@@ -246,9 +350,10 @@ base::Status count_elsewhere(Parser& parser, const Given& given) {
   return ignored(parser, given);
 }
 
-base::Status already(Parser&, const Given&) { return {}; }
+base::Status already(Parser&, const Given& given) { return check_value(given); }
 
 base::Status ignored(Parser& parser, const Given& given) {
+  CLUMP_TRY(check_value(given));
   parser.ignore(given.text(), given.row.text);
   return {};
 }

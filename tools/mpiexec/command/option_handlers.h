@@ -13,6 +13,8 @@
 
 namespace clump::mpiexec::handlers {
 
+inline constexpr std::string_view kNoRankFile = "use --host, --map-by and --cores";
+
 // Members by which options say where their value goes.
 template <typename Value>
 Value& at(Parser& parser, Value Command::*member) {
@@ -104,10 +106,11 @@ Handler run_as, scheduler, hosts, hostfile, one_per_host, map_by, round_robin;  
 Handler launcher, prefix, mca;                                                  // how other hosts are reached
 Handler export_variable, initial_errhandler, allocator;                         // what they find there
 Handler collectives, reproducible, check, profile, seed, explore;               // how they run
-Handler output_folder, output_folder_and_tee, input, gdb_commands;
+Handler output_folder, output_folder_and_tee, output, input, gdb_commands;
+Handler tag_output, timestamp_output, line_prefix, color, universe;
 Handler count_elsewhere;  ///< says how many ranks there are for a resource that is not told apart here
 Handler already;          ///< asks for what happens anyway: accepted without a word
-Handler ignored;          ///< accepted and named once on stderr
+Handler ignored;          ///< accepted and named once on stderr; a value that means nothing elsewhere fails
 Handler refused;          ///< known, but the job would not do what the user wants: an error that says so
 
 }  // namespace clump::mpiexec::handlers

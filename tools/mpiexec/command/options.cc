@@ -6,6 +6,7 @@
 
 #include "command/batch_hosts.h"
 #include "command/parser.h"
+#include "common/terminal.h"
 #include "pmi/rank_variables.h"
 
 namespace clump::mpiexec {
@@ -24,13 +25,7 @@ base::Status check_input(const Command& command) {
   return {};
 }
 
-std::int64_t slots_of(const std::vector<Host>& hosts) {
-  std::int64_t all = 0;
-  for (const Host& host : hosts) all += std::max(host.slots, 1);
-  return all;
-}
-
-/// Where -n does not say how many ranks there are, so many on each host does, or the slots of an allocation.
+/// Where -n does not say how many ranks there are, so many on each host does, or the slots of the hosts.
 base::Status count_ranks(Command& command) {
   std::int64_t all = 0;
   const auto add = [&all](std::int64_t ranks) {
@@ -48,7 +43,7 @@ base::Status count_ranks(Command& command) {
     std::int64_t ranks = part.ranks;
     if (command.per_host > 0 && command.parts.size() == 1)
       ranks = std::int64_t{command.per_host} * std::max(std::ssize(command.hosts), std::ptrdiff_t{1});
-    else if (!command.allocation.empty() && command.parts.size() == 1)
+    else if (!command.hosts.empty() && command.parts.size() == 1)
       ranks = slots_of(command.hosts);
     CLUMP_TRY(add(ranks));
     part.ranks = static_cast<int>(ranks);
@@ -106,6 +101,10 @@ base::Status parse(const std::vector<std::string>& words, Command& command) {
         command.as_asked.per_process);
   CLUMP_TRY(check_input(command));
   const bool has_files = command.output_files != decltype(command.output_files){};
+  if (command.collapse && !command.line_prefix.empty() && command.line_prefix != kRankTag)
+    return base::fail(MPI_ERR_ARG,
+                      "--collapse: shows ranks as \"[0-3] \" in front of lines, and no '{}': leave one out",
+                      command.line_prefix);
   if (command.tee && !has_files)
     return base::fail(MPI_ERR_ARG, "--tee: shows what goes to files; name a folder for them by --output-dir");
   const char* const of_one_run = command.profile ? "--profile"
@@ -130,7 +129,7 @@ tools::Wish interface_of(const Command& command) {
   return tools::first_set(command.interface, {"CLUMP_IFACE", "HYDRA_IFACE"});
 }
 
-std::string help_text() {
+std::string help_text(std::size_t columns) {
   std::string text =
       "mpiexec starts an MPI program.\n\n"
       "  mpiexec [options] program [arguments] [: [options] program [arguments]]...\n\n"
@@ -150,13 +149,15 @@ std::string help_text() {
     }
   }
   text += "\nOptions of other launchers that are accepted and change nothing:\n";
+  const std::size_t room = columns - 2;
   for (std::size_t from = 0; from < accepted.size();) {
-    std::size_t to = accepted.size() - from <= 104 ? accepted.size() : accepted.rfind(' ', from + 104);
+    const std::size_t to =
+        accepted.size() - from <= room ? accepted.size() : accepted.rfind(' ', from + room);
     text += "  " + accepted.substr(from, to - from) + "\n";
     from = to + 1;
   }
   text += "\nThe exit code is 0, or that of the first rank that failed (128 + signal for signals).\n";
-  return text;
+  return tools::fit(text, columns, 0);
 }
 
 }  // namespace clump::mpiexec

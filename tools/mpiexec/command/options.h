@@ -28,6 +28,9 @@ namespace clump::mpiexec {
 /// job's programs, so that mpiexec reads it on other hosts as well.
 inline constexpr const char* kMallocVariable = "CLUMP_MALLOC";
 
+/// The most ranks of a job.
+inline constexpr int kMaxRanks = 1 << 24;
+
 /// Which of mpiexec's own environment variables a program sees, and what is set besides.
 struct Environment {
   enum class Inherit { kAll, kNone, kListed };
@@ -56,7 +59,7 @@ struct Command {
   bool help = false;
   bool version = false;
   bool explain = false;
-  bool tag_output = false;
+  std::string line_prefix;  ///< of the ranks' output: see base/line_prefix.h
   bool collapse = false;
   bool gdb = false;
   std::optional<std::string> gdb_commands;  ///< a file; absolute
@@ -91,10 +94,15 @@ struct Command {
   int workers = 0;                                 ///< 0: one for each core
   bool shares_names = false;                       ///< --name-server
   int universe = 0;                                ///< MPI_UNIVERSE_SIZE; 0: the number of ranks
+  bool system_universe = false;                    ///< -usize SYSTEM: it is the number of slots, or workers
+  bool all_exit_codes = false;                     ///< --print-all-exitcodes
   std::optional<int> helpers;                      ///< for each rank, at most
   /// "option NAME", "VARIABLE=value": what has no effect here, each once, with what to know about it.
   std::vector<std::pair<std::string, std::string>> ignored;
 };
+
+/// The line_prefix of --tag-output.
+inline constexpr const char* kRankTag = "[%r] ";
 
 class Parser;
 struct Given;
@@ -103,7 +111,8 @@ struct Option {
   std::vector<std::string_view> names;                         ///< without dashes
   base::Status (*handle)(Parser& parser, const Given& given);  ///< option_handlers.h
   int values = 0;                                              ///< how many words follow
-  std::string_view metavar = {};                               ///< how --help shows them
+  /// How --help shows them. Of one that is ignored: what it may be, "a|b", before ':' or '='; else: anything.
+  std::string_view metavar = {};
   std::string_view text = {};   ///< --help's line, or what to know when it is ignored or refused
   bool may_have_value = false;  ///< after '=', if the user likes
 };
@@ -111,7 +120,7 @@ struct Option {
 std::span<const Option> option_table();
 /// Of another launcher: it is accepted and changes nothing.
 bool is_accepted(const Option& row);
-/// --help does not show it.
+/// --help does not show it: another name of one that it shows, refused, or mpiexec's own.
 bool is_hidden(const Option& row);
 
 /// `words` is argv without argv[0]. Fails with MPI_ERR_ARG and a message that names the word.
@@ -120,7 +129,7 @@ base::Status parse(const std::vector<std::string>& words, Command& command);
 /// Of the option, or of variables.
 tools::Wish interface_of(const Command& command);
 
-/// The text of --help.
-std::string help_text();
+/// The text of --help, in lines of at most so many letters.
+std::string help_text(std::size_t columns);
 
 }  // namespace clump::mpiexec

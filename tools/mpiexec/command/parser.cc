@@ -113,6 +113,12 @@ base::Status Parser::option() {
   }
   if (row == nullptr) return unknown(word, name);
   while (static_cast<int>(values.size()) < row->values) {
+    // Hydra's -genv NAME=VALUE: one word for both.
+    if (const std::size_t equals = values.empty() ? std::string::npos : values[0].find('=');
+        equals != std::string::npos && row->values == 2) {
+      values = {values[0].substr(0, equals), values[0].substr(equals + 1)};
+      break;
+    }
     if (at_ >= words_.size()) {
       return base::fail(MPI_ERR_ARG, "option {} needs {}", word, row->values == 1 ? "a value" : "two values");
     }

@@ -10,9 +10,6 @@
 
 namespace clump::mpiexec {
 
-/// The most ranks of a job.
-inline constexpr int kMaxRanks = 1 << 24;
-
 /// An option as it stands on the command line.
 struct Given {
   const Option& row;

@@ -14,6 +14,7 @@
 
 #include "common/new_file.h"
 #include "common/places.h"
+#include "common/terminal.h"
 #include "output/output_buffer.h"
 #include "profile/trace.h"
 
@@ -148,7 +149,7 @@ bool Records::write(const pmi::Job& job, const std::vector<Source>& sources, int
   for (const Source& source : sources) tools::profile::read(source, job, profile);
   bool is_written = true;
   if (profile_) {
-    write_error(tools::profile::as_table(profile));
+    write_error(tools::profile::as_table(profile, tools::columns(STDERR_FILENO)));
     is_written = write_text(json_, tools::profile::as_json(profile)) &&
                  write_text(page_, tools::profile::as_page(profile));
     if (is_written) write_error(fmt::format("  written: {} and {}\n", json_, page_));

@@ -169,7 +169,7 @@ void Run::look_who_waits() {
     pass_on_news();
     return end_from_outside(link_.text());
   }
-  if (found == HangDetector::Finding::kAsked) return say("where the ranks are:\n" + text);
+  if (found == HangDetector::Finding::kAsked) return say("where the ranks are:\n" + text, Word::kAnswer);
   if (found == HangDetector::Finding::kNothing || failure_ || (exit_code_ != 0 && !is_stuck_)) return;
   failure_ = stuck(found, command_.hang_after_seconds, text);
   if (is_stuck_) return;

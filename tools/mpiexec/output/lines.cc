@@ -26,7 +26,9 @@ void LineForwarder::add(std::string_view bytes, Clock::time_point now) {
 }
 
 std::optional<LineForwarder::Clock::time_point> LineForwarder::next() const {
-  if (partial_.empty() || !target_.shows_beginnings || target_.screen != nullptr || burst_ >= kBufferSize || is_blocked()) return {};
+  if (partial_.empty() || !target_.shows_beginnings || target_.screen != nullptr || burst_ >= kBufferSize ||
+      is_blocked())
+    return {};
   return last_ + kPause;
 }
 
@@ -37,17 +39,19 @@ void LineForwarder::show_beginning(Clock::time_point now) {
 }
 
 void LineForwarder::finish() {
-  if (!prefix_.empty() && (!partial_.empty() || out().has_open_line_of(this))) partial_ += '\n';
+  if (!prefix_.is_empty() && (!partial_.empty() || out().has_open_line_of(this))) partial_ += '\n';
   if (!partial_.empty()) write(partial_);
   partial_.clear();
 }
 
-std::string LineForwarder::tagged(std::string_view lines) const {
+std::string LineForwarder::prefixed(std::string_view lines) const {
   std::string text;
+  char begin[base::LinePrefix::kLongestLine];
+  const std::string_view own(begin, prefix_.write(begin, 0, rank_));
   for (bool goes_on = out().has_open_line_of(this); !lines.empty(); goes_on = false) {
     const std::size_t end = lines.find('\n');
     const std::string_view line = lines.substr(0, end == std::string_view::npos ? lines.size() : end + 1);
-    text.append(goes_on ? std::string_view() : prefix_).append(line);
+    text.append(goes_on ? std::string_view() : own).append(line);
     lines.remove_prefix(line.size());
   }
   return text;
@@ -55,8 +59,8 @@ std::string LineForwarder::tagged(std::string_view lines) const {
 
 void LineForwarder::write(std::string_view lines) {
   if (target_.copy != nullptr) target_.copy->put(lines, this);
-  const std::string with_tags = prefix_.empty() ? std::string() : tagged(lines);
-  const std::string_view shown = prefix_.empty() ? lines : std::string_view(with_tags);
+  const std::string with_prefix = prefix_.is_empty() ? std::string() : prefixed(lines);
+  const std::string_view shown = prefix_.is_empty() ? lines : std::string_view(with_prefix);
   if (target_.screen != nullptr) return target_.screen->add(target_.descriptor, shown);
   out().put(shown, this);
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/line_prefix.h"
 #include "output/output_buffer.h"
 
 namespace clump::mpiexec {
@@ -18,7 +19,7 @@ struct LineTarget {
   CollapsedScreen* screen = nullptr;  ///< shows them instead, if there is one
   OutputBuffer* copy = nullptr;       ///< of a file that gets them, too, as they are
   OutputBuffer* out = nullptr;        ///< null: output_buffer(descriptor)
-  bool shows_beginnings = true;       ///< of lines: the process has mpiexec's stdin, and may ask for something
+  bool shows_beginnings = true;  ///< of lines: the process has mpiexec's stdin, and may ask for something
 };
 
 class LineForwarder {
@@ -31,8 +32,9 @@ class LineForwarder {
   /// comes with the next buffer.
   static constexpr std::size_t kBufferSize = 4096;
 
-  /// `prefix` goes in front of each line.
-  LineForwarder(LineTarget target, std::string prefix) : target_(target), prefix_(std::move(prefix)) {}
+  /// `prefix` goes in front of each line, with the number of this rank.
+  explicit LineForwarder(LineTarget target, const base::LinePrefix& prefix = {}, int rank = 0)
+      : target_(target), prefix_(prefix), rank_(rank) {}
 
   /// Writes all lines that are complete with these bytes.
   void add(std::string_view bytes, Clock::time_point now);
@@ -50,11 +52,12 @@ class LineForwarder {
   OutputBuffer& out() const {
     return target_.out != nullptr ? *target_.out : output_buffer(target_.descriptor);
   }
-  std::string tagged(std::string_view lines) const;
+  std::string prefixed(std::string_view lines) const;
   void write(std::string_view lines);
 
   LineTarget target_;
-  std::string prefix_;
+  base::LinePrefix prefix_;
+  int rank_;
   std::string partial_;       ///< of a line; what is shown of it is not in here
   std::size_t burst_ = 0;     ///< bytes that have come without a pause between them
   Clock::time_point last_{};  ///< when the last ones came

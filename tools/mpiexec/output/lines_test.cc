@@ -18,8 +18,8 @@ class Lines : public testing::Test {
   void TearDown() override {
     for (const int end : ends_) ::close(end);
   }
-  LineForwarder forwarder(std::string prefix) {
-    return {{.descriptor = 1, .out = &buffer()}, std::move(prefix)};
+  LineForwarder forwarder(const char* prefix, int rank = 0) {
+    return LineForwarder({.descriptor = 1, .out = &buffer()}, {prefix, "h", 0}, rank);
   }
   OutputBuffer& buffer() {
     if (!buffer_) buffer_.emplace(ends_[1]);
@@ -40,7 +40,7 @@ class Lines : public testing::Test {
 };
 
 TEST_F(Lines, APromptIsShownAfterAPause) {
-  LineForwarder one = forwarder("[0] "), other = forwarder("[1] ");
+  LineForwarder one = forwarder("[%r] "), other = forwarder("[%r] ", 1);
   one.add("hello\nname? ", at(0));
   EXPECT_EQ(shown(), "[0] hello\n");
   EXPECT_EQ(one.next(), at(100));
@@ -60,7 +60,7 @@ TEST_F(Lines, APromptIsShownAfterAPause) {
 }
 
 TEST_F(Lines, AShownBeginningIsEndedWithTheStream) {
-  LineForwarder with = forwarder("[0] "), without = forwarder("");
+  LineForwarder with = forwarder("[%r] "), without = forwarder("");
   for (LineForwarder* one : {&with, &without}) {
     one->add("name? ", at(0));
     one->show_beginning(at(100));

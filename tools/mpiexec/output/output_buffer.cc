@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "base/printable.h"
+#include "common/terminal.h"
 
 namespace clump::mpiexec {
 
@@ -138,7 +139,21 @@ std::string as_word(const std::string& text) {
   return fmt::format("mpiexec: {}{}", text, text.ends_with('\n') ? "" : "\n");
 }
 
-void say(const std::string& text) { write_error(as_word(text)); }
+std::string as_shown(const std::string& word, Word kind) {
+  const std::string text = base::printable(word);
+  const bool is_terminal = ::isatty(STDERR_FILENO) != 0;
+  const auto fitted = [&](std::string_view part) {
+    return is_terminal ? tools::fit(part, tools::columns(STDERR_FILENO)) : std::string(part);
+  };
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  const std::string first = fitted(std::string_view(text).substr(0, end));
+  const bool stands_out = kind == Word::kTrouble && tools::has_color(STDERR_FILENO);
+  return (stands_out ? tools::emphasized(first) : first) + fitted(std::string_view(text).substr(end));
+}
+
+void say(const std::string& text, Word kind) {
+  output_buffer(STDERR_FILENO).put(as_shown(as_word(text), kind));
+}
 
 const WriteFailure* write_failure() { return first_failure ? &*first_failure : nullptr; }
 

@@ -66,14 +66,19 @@ class OutputBuffer {
 OutputBuffer& output_buffer(int descriptor);
 /// Both, or the one.
 std::vector<OutputBuffer*> output_buffers();
-/// mpiexec's own words, to stderr, made printable (base/printable.h): they may have names in them that others
-/// chose.
+/// Words of launchers and the like, to stderr, made printable (base/printable.h): they may have names in them
+/// that others chose.
 void write_error(const std::string& text);
 
+/// What mpiexec says: that something goes wrong, or what it was asked for.
+enum class Word { kTrouble, kAnswer };
 /// "mpiexec: TEXT", as a line.
 std::string as_word(const std::string& text);
-/// The same, to stderr.
-void say(const std::string& text);
+/// `word` as it is written to stderr: made printable, on a terminal as wide as that is; with colour the first
+/// line of a trouble stands out.
+std::string as_shown(const std::string& word, Word kind);
+/// as_word() to stderr.
+void say(const std::string& text, Word kind = Word::kTrouble);
 
 struct WriteFailure {
   int descriptor;

@@ -19,8 +19,6 @@ namespace clump::mpiexec {
 
 namespace {
 
-using Tags = pmi::Output::Tags;
-
 base::Status cannot_write(const std::string& path, const std::string& why) {
   return base::fail(MPI_ERR_BAD_FILE,
                     "cannot write {}: {}; name another place by --output-dir (--outfile-pattern, "
@@ -42,13 +40,6 @@ std::unique_ptr<OutputBuffer> buffer_of(int file) {
   if (file < 0) return nullptr;
   ::fcntl(file, F_SETFL, ::fcntl(file, F_GETFL) | O_NONBLOCK);
   return std::make_unique<OutputBuffer>(file);
-}
-
-/// What mpiexec puts in front of the lines of a plain process.
-std::string tag_of(Tags tags, int rank) {
-  if (tags == Tags::kNumbers) return fmt::format("[{}] ", rank);
-  if (tags == Tags::kMarks) return fmt::format("{0}{1}{0}", pmi::kLineMark, rank);
-  return {};
 }
 
 }  // namespace
@@ -93,7 +84,7 @@ base::Status RanksOutput::direct(const pmi::HostProcess& process, int target, in
   if (file >= 0 && job_.output.to_files_only) return end = file, base::Status{};
   // A process alone writes for itself, and so to a terminal if there is one.
   const bool is_alone = job_.this_node().processes == 1;
-  const bool is_read = process.plain && (file >= 0 || job_.output.tags != Tags::kNone);
+  const bool is_read = process.plain && (file >= 0 || !job_.output.prefix.empty());
   if (is_alone && !is_read && !screen_) return {};
   int pipe[2];
   if (::pipe2(pipe, O_CLOEXEC) != 0)
@@ -105,9 +96,9 @@ base::Status RanksOutput::direct(const pmi::HostProcess& process, int target, in
   const std::vector<int> ranks = job_.ranks_of(process);
   const bool has_input =
       job_.input == pmi::kInputForAll || std::ranges::find(ranks, job_.input) != ranks.end();
-  LineForwarder lines({target, screen_ ? &*screen_ : nullptr, copy.get(), nullptr,
-                       has_input && job_.output.tags != Tags::kMarks},
-                      process.plain ? tag_of(job_.output.tags, rank) : "");
+  LineForwarder lines(
+      {target, screen_ ? &*screen_ : nullptr, copy.get(), nullptr, has_input && !job_.output.whole_lines},
+      process.plain ? job_.line_prefix() : base::LinePrefix(), rank);
   streams_.push_back({pipe[0], std::move(copy), std::move(lines)});
   return {};
 }

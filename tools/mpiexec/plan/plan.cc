@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <numeric>
 #include <set>
@@ -41,6 +42,27 @@ bool inherited(const Environment& rules, const std::string& name) {
     return std::find(rules.listed.begin(), rules.listed.end(), name) != rules.listed.end();
   }
   return rules.inherit == Environment::Inherit::kAll;
+}
+
+/// Of the clock that lines of output have, which may be in summer time now.
+std::int64_t seconds_east() {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  return ::localtime_r(&now, &local) != nullptr ? local.tm_gmtoff : 0;
+}
+
+/// MPI_UNIVERSE_SIZE.
+base::Status count_universe(const Command& command, const pmi::Job& job, std::int32_t& universe) {
+  universe = command.universe;
+  if (command.system_universe && command.hosts.empty()) {
+    tools::UsableCores usable;
+    CLUMP_TRY(tools::find_cores({command.cores, command.hardware_threads}, usable));
+    universe = static_cast<std::int32_t>(usable.most);
+  } else if (command.system_universe) {
+    universe = static_cast<std::int32_t>(std::min<std::int64_t>(slots_of(command.hosts), kMaxRanks));
+  }
+  universe = std::max(universe, job.ranks());
+  return {};
 }
 
 /// What says how other hosts are reached, but for variables.
@@ -420,14 +442,11 @@ base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
   exit_code = kExitUsage;
   CLUMP_TRY(give_rules(command, plan));
   CLUMP_TRY(assign_slots(command, housings, plan.job));
-  using Tags = pmi::Output::Tags;
-  plan.job.output = {command.collapse     ? Tags::kMarks
-                     : command.tag_output ? Tags::kNumbers
-                                          : Tags::kNone,
-                     command.output_files, !command.tee};
+  plan.job.output = {command.collapse ? pmi::kMarkedPrefix : command.line_prefix, seconds_east(),
+                     command.collapse, command.output_files, !command.tee};
   plan.job.input = command.input;
   plan.job.map = command.map;
-  plan.job.universe = std::max(command.universe, plan.job.ranks());
+  CLUMP_TRY(count_universe(command, plan.job, plan.job.universe));
   plan.job.shares_names = command.shares_names;
   plan.job.link_id = base::random_number();
   plan.job.link_token = base::random_number();
