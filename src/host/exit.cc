@@ -77,14 +77,21 @@ int signal_of(const pmi::FailureView& failure) {
   return failure.reason == pmi::Reason::kSignal ? failure.code : 0;
 }
 
-/// Without mpiexec there is nobody to tell but the user.
+/// Without mpiexec there is nobody to tell but the user. In a signal handler, too.
 void print(const pmi::FailureView& failure) {
-  char text[4000], line[4096];
+  char text[4000], end[80] = "ended the job", line[4096];
   const pmi::Job& job = host().job;
   const int length = static_cast<int>(base::printable_into(text, failure.text));
+  const bool is_exit = failure.reason == pmi::Reason::kExited;
+  const char* const signal = failure.reason == pmi::Reason::kSignal ? ::sigabbrev_np(failure.code) : nullptr;
+  if (signal != nullptr) std::snprintf(end, sizeof end, "was ended by SIG%s", signal);
+  if (is_exit) std::snprintf(end, sizeof end, "ended with exit code %d", failure.code & 0xff);
+  // After an exit code the text continues the sentence: "before it called MPI_Finalize".
+  const char* const then = failure.text.empty() ? "" : is_exit ? " " : ": ";
+  const char* const name = job.this_node().name.c_str();
   const int bytes =
-      std::snprintf(line, sizeof line, "clump: rank %d of %d ended the job%s%.*s\n",
-                    job.first_rank(job.here()), job.ranks(), failure.text.empty() ? "" : ": ", length, text);
+      std::snprintf(line, sizeof line, "clump: rank %d of %d%s%s %s%s%.*s\n", job.first_rank(job.here()),
+                    job.ranks(), *name == '\0' ? "" : " on ", name, end, then, length, text);
   (void)!::write(STDERR_FILENO, line, std::min<std::size_t>(bytes, sizeof line - 1));
 }
 
@@ -106,6 +113,12 @@ void have_launcher_end_job(int code) {
   pmi::pmix::abort(code, "a rank has failed");
 }
 
+/// To the user, and to the launcher that has started the ranks.
+void tell_without_mpiexec(const pmi::FailureView& failure) {
+  print(failure);
+  if (host().by_pmix && pmi::pmix::size() > 1) have_launcher_end_job(exit_code_of(failure));
+}
+
 [[noreturn]] void tell_and_exit(const pmi::FailureView& failure) {
   static std::atomic<bool> telling{false};
   if (telling.exchange(true)) sleep_forever();  // capture() came to its end just when its time was up
@@ -116,8 +129,7 @@ void have_launcher_end_job(int code) {
     image::output::flush_all();  // should it hang on a broken heap: mpiexec waits only so long once it has
                                  // the packet
   } else {
-    print(failure);
-    if (host().by_pmix && pmi::pmix::size() > 1) have_launcher_end_job(exit_code_of(failure));
+    tell_without_mpiexec(failure);
   }
   if (const int signal = signal_of(failure); signal != 0 && leaves_core()) end_with_core(signal);
   image::exit_process(exit_code_of(failure));
@@ -174,6 +186,14 @@ void give_back_memory(const HostedRank& rank, image::ExitKind kind) {
   sleep_forever();
 }
 
+using EarlyEnd = char[160];
+
+/// What the report of a rank says that has not called `owed`.
+void describe_early_end(EarlyEnd& text, const char* how, const char* owed) {
+  std::snprintf(text, sizeof text,
+                "%sbefore it called %s: every rank has to call it, unless one calls MPI_Abort", how, owed);
+}
+
 /// Programs that have replaced other ranks may wait for this one, which has ended in order.
 void note_early_end(const fiber::Identity& rank) {
   Host& here = host();
@@ -222,6 +242,16 @@ void rank_owes(const fiber::Identity& rank, const char* call) {
   if (owes_world && !here.rank(rank).in_world.exchange(true)) ++state.in_world;
 }
 
+void on_exit_without_mpiexec(int code, void*) {
+  Host& here = host();
+  const bool is_early = here.ranks[0].owes != nullptr && pmi::pmix::size() > 1;
+  if (!is_early || base::process_id() != here.process || !first_to_fail()) return;
+  EarlyEnd text;
+  describe_early_end(text, "", here.ranks[0].owes);
+  std::fflush(nullptr);
+  tell_without_mpiexec({here.ranks[0].identity.rank, pmi::Reason::kExited, code, text, {}});
+}
+
 void on_rank_exit(fiber::Identity* rank, int code, image::ExitKind kind) {
   const bool plain = host().job.here().plain;
   if (plain) rank = &host().ranks[0].identity;  // it has no image
@@ -232,11 +262,9 @@ void on_rank_exit(fiber::Identity* rank, int code, image::ExitKind kind) {
   if (code == 0) note_early_end(*rank);
   if (const char* const owed = host().rank(*rank).owes; owed != nullptr) {
     leaves_streams = plain && kind == image::ExitKind::kExit;
-    char how[160];
-    std::snprintf(how, sizeof how,
-                  "%sbefore it called %s: every rank has to call it, unless one calls MPI_Abort",
-                  kind == image::ExitKind::kImmediate ? "by _exit() " : "", owed);
-    end_job_here({rank->rank, pmi::Reason::kExited, code, how, {}}, nullptr);
+    EarlyEnd text;
+    describe_early_end(text, kind == image::ExitKind::kImmediate ? "by _exit() " : "", owed);
+    end_job_here({rank->rank, pmi::Reason::kExited, code, text, {}}, nullptr);
   }
   if (plain) {                                   // mpiexec sees the code
     if (kind == image::ExitKind::kExit) return;  // other hosts: wait_for_other_hosts_at_exit()

@@ -184,6 +184,7 @@ std::string find_job(int argc, char** argv, char** variables) {
     describe_singleton(argc, argv, environment);
     here.by_pmix =
         value_of(environment, "PMIX_NAMESPACE") != nullptr && value_of(environment, "PMIX_RANK") != nullptr;
+    if (here.by_pmix) ::on_exit(on_exit_without_mpiexec, nullptr);
     here.why_no_mpi = here.by_pmix ? nullptr : why_foreign(environment);
     if (const char* const why = value_of(environment, kNoMpiVariable)) here.why_no_mpi = why;
     become_successor(environment);

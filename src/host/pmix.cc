@@ -66,8 +66,8 @@ base::Status find_node_memory() {
   return pmi::NodeMemory::map(here.job, here.node_descriptor, here.node);
 }
 
-/// What this process has told must stay there until nobody asks any more. Whoever has not called MPI_Finalize
-/// leaves without a word, and the launcher ends the job.
+/// What this process has told must stay there until nobody asks any more. A rank that has not called
+/// MPI_Finalize by the end of exit() fails the job (on_exit_without_mpiexec()).
 void leave_job() {
   Host& here = host();
   if (base::process_id() != here.process || here.ranks[0].owes != nullptr) return;

@@ -212,6 +212,9 @@ void use_signal_stack(void* memory, std::size_t bytes);
 void use_signal_stack_if_none();
 /// The process layer's hook: see image::ExitHook.
 void on_rank_exit(fiber::Identity* rank, int code, image::ExitKind kind);
+/// For on_exit(), of a rank that another launcher than mpiexec has started. To be registered before the
+/// program registers anything: what the program does at its exit may call MPI_Finalize.
+void on_exit_without_mpiexec(int code, void*);
 
 /// Bytes of a signal stack: the handler unwinds on it.
 inline constexpr std::size_t kSignalStackBytes = 64 << 10;

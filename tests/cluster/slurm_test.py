@@ -136,6 +136,14 @@ class Slurm(tool.Case):
         self.assertNotEqual(job.returncode, 0)
         self.assertIn("rank 2", job.stderr)
 
+    def test_a_rank_that_fails_is_named_with_its_host(self):
+        for way, says in (("exit", "ended with exit code 5 before it called MPI_Finalize: "),
+                          ("exit-zero", "ended with exit code 0 before it called MPI_Finalize: "), ("abort", "was ended by SIGABRT")):
+            with self.subTest(way=way):
+                job = self.srun(4, tool.program("fail"), way, 3)
+                self.assertNotEqual(job.returncode, 0)
+                self.assertIn(f"clump: rank 3 of 4 on h1 {says}", job.stderr)
+
     # mpiexec on h0, which starts a step on each other host:
     def words(self, hosts: int, *words: object) -> list:
         return ["salloc", "--quiet", f"--nodelist={','.join(NODES[:hosts])}", "--ntasks-per-node=1", tool.BIN / "mpiexec", "-rmk", "slurm", *words]
