@@ -24,8 +24,9 @@ void keep_own_calls(char** environment);
 
 /// The same for a library that Clump has loaded for itself and that has an address `inside`: libfabric, which
 /// would take a function of the program for the C library's (send). Its send() and accept() become those of
-/// libclump_host.so also where that comes behind the C library (process/files/greetings.h). Before the
-/// library is used.
+/// libclump_host.so also where that comes behind the C library (process/files/greetings.h), and its fopen()
+/// does not open the kernel's symbols on a host that has no adapter to use them for. Before the library is
+/// used.
 void keep_calls_of_network(const void* inside);
 
 }  // namespace clump::image

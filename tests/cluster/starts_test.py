@@ -14,6 +14,19 @@ setUpModule = cluster.skip_without_hosts
 NAMES = "127.0.0.1 localhost\n10.77.0.1 h0 h0.cluster.test\n10.77.0.2 h1 h1.cluster.test\n10.77.0.3 h2 h2.cluster.test\n10.77.0.4 h3\n"
 
 
+class Libraries(cluster.Case):
+    def test_nothing_is_done_for_adapters_that_are_not_there(self):
+        """Debian's libfabric has libraries that take 0.1 s each when they are loaded, and reads 5 MB of the kernel's names twice."""
+        if any(pathlib.Path("/sys/class/infiniband").glob("*")):
+            self.skipTest("there are adapters")
+        job = self.run_job("--host", "h0:1,h1:1", "-n", 2, tool.BIN / "cluster_loaded")
+        self.assertEqual((job.returncode, job.stderr), (0, ""), job)
+        bytes_read = [int(line.split()[1]) for line in job.stdout.splitlines() if line.startswith("rchar: ")]
+        self.assertEqual(len(bytes_read), 2)
+        self.assertLess(max(bytes_read), 2_000_000)
+        self.assertEqual([line for line in job.stdout.splitlines() if line.startswith("/") and "/clump/absent/" not in line], [])
+
+
 class Names(cluster.Case):
     def assert_runs(self, hosts: str, *where: str) -> None:
         """One rank after the other is there, and they talk to each other."""

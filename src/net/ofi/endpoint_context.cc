@@ -38,8 +38,8 @@ EndpointContext::EndpointContext(const SharedContext& shared, std::size_t index,
   if (endpoint_->is_sockets() && endpoint_->name(own).ok())
     watch_.emplace(InternetAddress(own), setup_.connect_timeout);
   if (!watch_) return;
-  keep_silent_connections_out(InternetAddress(own));
   const int listener = listener_at(InternetAddress(own));
+  keep_silent_connections_out(listener);
   expects_greetings_ = setup_.expect_greetings && listener >= 0;
   if (expects_greetings_) setup_.expect_greetings(listener, token_);
 }

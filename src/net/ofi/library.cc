@@ -3,6 +3,9 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
+#include <string>
+
+#include "base/adapters.h"
 
 namespace clump::net::ofi {
 
@@ -18,6 +21,23 @@ bool find(void* file, const char* name, Function& function, std::string& missing
   return function != nullptr;
 }
 
+/// libfabric needs the libraries of PSM, whose constructors measure the processor's clock for 100 ms each. On
+/// a host without their adapters other libraries of these names are loaded first, which ld.so then takes.
+void* open_without_psm(const char* file) {
+  static constexpr char kHere = 0;
+  Dl_info own{};
+  if (base::has_rdma_adapter() || ::dladdr(&kHere, &own) == 0) return nullptr;
+  const std::string path = own.dli_fname;
+  void* absent[2]{};
+  for (int i = 0; const char* const name : {"libpsm_infinipath.so.1", "libpsm2.so.2"})
+    absent[i++] = ::dlopen((path.substr(0, path.rfind('/') + 1) + "clump/absent/" + name).c_str(), RTLD_NOW);
+  void* const opened = ::dlopen(file, RTLD_NOW | RTLD_LOCAL);
+  // If libfabric has them, they stay.
+  for (void* const one : absent)
+    if (one != nullptr) ::dlclose(one);
+  return opened;
+}
+
 base::Status load(Libfabric& library) {
   constexpr const char* kFile = "libfabric.so.1";
   // Two of its libraries replace Clump's handlers for fatal signals by their own, unless these variables are
@@ -26,7 +46,8 @@ base::Status load(Libfabric& library) {
   // By io_uring its tcp would accept connections without a call of accept(), which takes greetings.
   ::setenv("FI_TCP_IO_URING", "0", 1);
   // Never closed: the providers leave threads and exit handlers behind.
-  void* const file = ::dlopen(kFile, RTLD_NOW | RTLD_LOCAL);
+  void* file = open_without_psm(kFile);
+  if (file == nullptr) file = ::dlopen(kFile, RTLD_NOW | RTLD_LOCAL);
   if (file == nullptr)
     return base::fail(MPI_ERR_OTHER,
                       "several hosts talk through libfabric, which cannot be loaded here: {}; install it on "

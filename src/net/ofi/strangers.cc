@@ -59,8 +59,8 @@ int listener_at(const InternetAddress& own) {
   return found;
 }
 
-void keep_silent_connections_out(const InternetAddress& own) {
-  ::setsockopt(listener_at(own), IPPROTO_TCP, TCP_DEFER_ACCEPT, &kSilentInKernelSeconds,
+void keep_silent_connections_out(int listener) {
+  ::setsockopt(listener, IPPROTO_TCP, TCP_DEFER_ACCEPT, &kSilentInKernelSeconds,
                sizeof kSilentInKernelSeconds);
 }
 

@@ -13,12 +13,12 @@ namespace clump::net::ofi {
 /// close all descriptors up to the limit before they start another program would take long. Any thread.
 void allow_more_descriptors();
 
-/// Has the kernel keep a connection to this address of this process to itself until data have come over it,
-/// for about a minute. To be called when the provider listens there.
-void keep_silent_connections_out(const InternetAddress& own);
-
 /// The socket that listens at an address of this process; -1: none does.
 int listener_at(const InternetAddress& own);
+
+/// Has the kernel keep a connection to this listening socket to itself until data have come over it, for
+/// about a minute.
+void keep_silent_connections_out(int listener);
 
 /// A process of the job says what it wants as soon as it is connected.
 inline constexpr std::chrono::milliseconds kSilence{2000};

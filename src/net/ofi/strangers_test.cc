@@ -77,7 +77,7 @@ TEST_F(Strangers, ConnectionsThatBeginWellAreNot) {
 }
 
 TEST_F(Strangers, SilentConnectionsStayWithTheKernel) {
-  keep_silent_connections_out(own());
+  keep_silent_connections_out(listener_at(own()));
   connect();
   EXPECT_FALSE(may_accept(50));
   ASSERT_EQ(::send(client_, "x", 1, 0), 1);
