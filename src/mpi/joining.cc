@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <type_traits>
 
 #include "base/random.h"
 #include "mpi/bodies.h"
@@ -30,6 +31,7 @@ struct Greeting {
   std::uint32_t draw = 0;
   net::link::PeerName name;  ///< for another job; none: it cannot be reached
 };
+static_assert(std::has_unique_object_representations_v<Greeting>, "no byte that is sent is padding");
 
 /// The tags of introductions: those by ports have smaller ones.
 constexpr int kFirstTag = 0x10000000, kTags = 0x0fffffff;

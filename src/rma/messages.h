@@ -15,6 +15,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "base/mutex.h"
@@ -56,6 +57,7 @@ struct Header {
   bool wants_result = false;
   bool has_data = false;  ///< behind the header; false: there is none, or it comes as a message
   bool has_type = false;  ///< the same
+  std::array<std::uint8_t, 3> unused{};  ///< in place of padding, which would be sent as it lies in memory
   std::int32_t number = 0;
   std::int32_t op = 0;
   Count offset = 0;  ///< in the target's part of the window; of a dynamic one: the address
@@ -64,7 +66,7 @@ struct Header {
   std::intptr_t element = 0;  ///< of accumulates
   Count type_bytes = 0, data_bytes = 0;
 };
-static_assert(sizeof(Header) == 64);
+static_assert(sizeof(Header) == 64 && std::has_unique_object_representations_v<Header>);
 
 /// A header, and the type and the data if they are short.
 struct Frame {

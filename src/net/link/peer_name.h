@@ -22,6 +22,7 @@ struct Location {
   std::uint64_t host = 0;                  ///< own_host() there (host_socket.h); 0: not known
   std::array<std::uint8_t, 16> address{};  ///< of IPv6, or of IPv4 as ::ffff:a.b.c.d
   std::uint16_t port = 0;                  ///< 0: it listens on its own host only
+  std::array<std::uint8_t, 6> unused{};    ///< in place of padding, which would be sent as it lies in memory
 
   bool is_reachable() const { return port != 0; }
   friend bool operator==(const Location&, const Location&) = default;

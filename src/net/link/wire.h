@@ -23,6 +23,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "net/link/peer_name.h"
 
@@ -56,7 +57,7 @@ struct Frame {
   std::uint64_t message = 0;     ///< the number of the message, at its sender
   std::uint64_t rendezvous = 0;  ///< the number of what fetches it, at its receiver
 };
-static_assert(sizeof(Frame) == 48);
+static_assert(sizeof(Frame) == 48 && std::has_unique_object_representations_v<Frame>);
 
 /// Behind kHello.
 struct Hello {
@@ -69,5 +70,6 @@ struct Hello {
   char version[32] = {};
   Location where;  ///< the caller is
 };
+static_assert(std::has_unique_object_representations_v<Hello>, "no byte that is sent is padding");
 
 }  // namespace clump::net::link
