@@ -54,12 +54,16 @@ class Forger {
     send(&frame, sizeof frame);
     return send(&body, sizeof body);
   }
-  /// The next frame of the other side, but for what it says about places; kRefused if it has closed.
+  /// The next frame of the other side; kRefused if it has closed, or says nothing.
+  Frame read_next() {
+    Frame frame{.kind = Kind::kRefused};
+    (void)!::recv(socket_, &frame, sizeof frame, MSG_WAITALL);
+    return frame;
+  }
+  /// The same, but for what it says about places.
   Frame read() {
-    for (;;) {
-      Frame frame{.kind = Kind::kRefused};
-      if (::recv(socket_, &frame, sizeof frame, MSG_WAITALL) <= 0 || frame.kind != Kind::kHere) return frame;
-    }
+    for (;;)
+      if (const Frame frame = read_next(); frame.kind != Kind::kHere) return frame;
   }
   /// Whether the other side closes the connection, whatever it sends before.
   bool is_closed() {
@@ -139,6 +143,36 @@ TEST_F(LinkDamaged, NothingIsTakenBeforeTheGreeting) {
       is_refused([](Frame&, link::Hello& hello) { std::memset(hello.version, 'x', sizeof hello.version); }));
   EXPECT_EQ(server.losses, 0);
   expect_that_all_goes_on();
+}
+
+// A process that ends before it has sent a message is missed all the same.
+TEST_F(LinkDamaged, TellsAtOnceThatItHoldsAPlace) {
+  const link::JobName job{base::random_number() | 1, 5};
+  Forger forger(server);
+  forger.hello([&](Frame&, link::Hello& hello) { hello.job = job; });
+  EXPECT_EQ(forger.read_next().kind, Kind::kWelcome);
+  needed_ = server.channel->hold_place_of({job, 0, 0}, place_);
+  EXPECT_EQ(forger.read_next().kind, Kind::kHere);
+  needed_ = {};
+  EXPECT_EQ(forger.read_next().kind, Kind::kBye);
+
+  const link::JobName later{job.id ^ 2, 5};
+  needed_ = server.channel->hold_place_of({later, 0, 0}, place_);
+  Forger other(server);
+  other.hello([&](Frame&, link::Hello& hello) { hello.job = later; });
+  EXPECT_EQ(other.read_next().kind, Kind::kWelcome);
+  EXPECT_EQ(other.read_next().kind, Kind::kHere);
+}
+
+TEST_F(LinkDamaged, AProcessThatEndsBeforeItHasAnsweredIsLost) {
+  const PeerName name{{base::random_number() | 1, 5}, 0, 0};
+  const int listener = link::bound_socket(link::link_address(name.job, 0), SOCK_STREAM);
+  ASSERT_EQ(::listen(listener, 1), 0);
+  held = client.channel->hold_place_of(name, place);
+  send(7);
+  ::close(::accept(listener, nullptr, nullptr));
+  wait_for([&] { return client.losses == 1; });
+  ::close(listener);
 }
 
 TEST_F(LinkDamaged, FieldsOutOfTheirRange) {

@@ -194,6 +194,7 @@ bool LinkChannel::add_hold(Place& place) {
   if (place.holds++ > 0) return false;
   const std::lock_guard of_peer(place.peer->mutex);
   ++place.peer->held_places;
+  say_here(*place.peer);
   return true;
 }
 
@@ -393,9 +394,16 @@ void LinkChannel::post(Peer& peer, PendingFrame what) {
   if (sent != nullptr) sent->released();
 }
 
+/// If there is a connection: this process may end before it has sent anything else. The caller has the peer's
+/// lock.
+void LinkChannel::say_here(Peer& peer) {
+  if (peer.state == Peer::State::kOpen && peer.held_places > 0 && !std::exchange(peer.we_are_here, true))
+    post_locked(peer, PendingFrame::copied({.kind = Kind::kHere}, {}, 0));
+}
+
 /// The caller has the peer's lock. True: nothing of it waits in the backlog.
 bool LinkChannel::post_locked(Peer& peer, PendingFrame what) {
-  if (peer.state == Peer::State::kOver) return true;  // the process is gone, in order: it has left before
+  if (peer.state == Peer::State::kOver) return true;  // the process is gone, in order or not: lost() has told
   if (peer.held_places > 0 && !std::exchange(peer.we_are_here, true))
     post_locked(peer, PendingFrame::copied({.kind = Kind::kHere}, {}, 0));
   if (peer.state == Peer::State::kOpen && peer.backlog.empty() &&

@@ -147,6 +147,7 @@ class LinkChannel final : public Channel {
   void free_place(Place& place);
   void free_unheld(const PeerRef& peer);
 
+  void say_here(link::Peer& peer);
   void post(link::Peer& peer, link::PendingFrame what);
   bool post_locked(link::Peer& peer, link::PendingFrame what);
   bool begin_connecting(link::Peer& peer, std::string& why);

@@ -232,6 +232,7 @@ void LinkChannel::begin_talking(Peer& peer, Connection& connection) {
   note_backlog(peer);
   peer.connections.push_back(&connection);
   peer.state = Peer::State::kOpen;
+  say_here(peer);
 }
 
 base::Status LinkChannel::connect(const PeerName& name, std::chrono::steady_clock::time_point limit) {
@@ -389,7 +390,7 @@ void LinkChannel::end_peer(const PeerRef& peer, std::string why) {
   {
     const std::lock_guard lock(peer->mutex);
     peer->state = Peer::State::kOver;
-    is_loss = std::exchange(peer->is_here, false) || is_loss;
+    is_loss = std::exchange(peer->is_here, false) || !peer->is_welcome || is_loss;
     released.swap(peer->announced);
     peer->backlog.clear();
     peer->held = 0;

@@ -199,6 +199,7 @@ bool LinkChannel::greet(Connection& connection, std::span<const std::byte> bytes
     peer->state = Peer::State::kOpen;
     peer->is_welcome = true;
     if (!peer->backlog.empty()) watch(connection, true);
+    say_here(*peer);
     asking.swap(peer->asking);
   }
   for (Peer::Asking* const one : asking) one->over.signal();

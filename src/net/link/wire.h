@@ -13,8 +13,9 @@
 //                   Both are said when a message of that sender comes
 //   belonging       kHere: this process holds places of yours, so its end is a failure, unless it has said
 //   kBye.
-//                   kHere comes before the first frame that needs such a place, kBye after the last one is
-//                   given back. The connection stays
+//                   kHere comes as soon as there are such a place and a connection, kBye after the last place
+//                   is given back. The connection stays. A process that ends before its answer to kHello is
+//                   a failure, too
 //
 // A message is named by the number that its sender has given it, and what fetches it by a number of the
 // receiver's: no process follows an address that another one has sent. A frame is looked at before it is used
