@@ -37,7 +37,8 @@ TmpFS={folder}/tmp.%n
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/affinity
 ReturnToService=2
-SelectType=select/linear
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
 SwitchType=switch/none
 NodeName=h0,h1,h2 CPUs={cpus} State=UNKNOWN
 PartitionName=all Nodes=h0,h1,h2 Default=YES State=UP MaxTime=INFINITE
@@ -143,6 +144,104 @@ class Slurm(tool.Case):
                 job = self.srun(4, tool.program("fail"), way, 3)
                 self.assertNotEqual(job.returncode, 0)
                 self.assertIn(f"clump: rank 3 of 4 on h1 {says}", job.stderr)
+
+    def salloc(self, *words: object, host: str = "h0") -> subprocess.CompletedProcess:
+        """Options of salloc, and a command of the shell, in which $mpiexec, $sums and $where are programs."""
+        programs = {"mpiexec": tool.BIN / "mpiexec", "sums": tool.BIN / "mpi_collectives_reductions", "where": "hostname"}
+        setting = "".join(f"{name}={program}; " for name, program in programs.items())
+        return subprocess.run(self.on(host, "salloc", "--quiet", *words[:-1], "bash", "-c", setting + words[-1]), capture_output=True, text=True,
+                              timeout=tool.HANGS, check=False)
+
+    def assert_hosts(self, job: subprocess.CompletedProcess, expected: str) -> None:
+        """The lines of hostname, in any order."""
+        self.assertEqual((job.returncode, " ".join(sorted(job.stdout.split()))), (0, expected), job)
+
+    def test_steps_on_parts_of_an_allocation(self):
+        begin = time.monotonic()
+        job = self.salloc("-N3", "-n6", "srun --mpi=pmix -N2 -n4 $sums && srun --mpi=pmix -w h1,h2 -N2 -n2 $sums && srun --mpi=pmix -N1 -n2 $sums")
+        self.assertEqual(job.returncode, 0, job)
+        self.assertLess(time.monotonic() - begin, 55, "Slurm's server answers direct questions between hosts after a minute")
+
+    def test_steps_side_by_side(self):
+        one = "srun --mpi=pmix --exact -N3 -n3 $sums & pids=\"$pids $!\"; "
+        job = self.salloc("-N3", "-n6", f"{one} {one} for pid in $pids; do wait $pid || exit 3; done")
+        self.assertEqual(job.returncode, 0, job)
+        one = "$mpiexec -n 6 $sums & pids=\"$pids $!\"; "
+        job = self.salloc("-N3", "-n6", f"{one} {one} for pid in $pids; do wait $pid || exit 3; done")
+        self.assertEqual(job.returncode, 0, job)
+
+    def test_distributions(self):
+        order = self.folder / "order"
+        order.write_text("h2\nh0\nh2\nh1\n")
+        arbitrary = "--distribution=arbitrary"
+        for options in (("-N3", "-n6", "--distribution=plane=2"), ("-N3", "-n4", arbitrary), ("-N2", "--ntasks-per-node=2")):
+            with self.subTest(options):
+                job = self.command("srun", "--quiet", "--mpi=pmix", *options, tool.BIN / "mpi_collectives_reductions",
+                                   env={**os.environ, **({"SLURM_HOSTFILE": str(order)} if arbitrary in options else {})})
+                self.assertEqual((job.returncode, job.stderr), (0, ""), job)
+
+    def test_slots_of_the_allocation(self):
+        self.assert_hosts(self.salloc("-N2", "--ntasks-per-node=2", "$mpiexec $where"), "h0 h0 h1 h1")
+        self.assert_hosts(self.salloc("-N3", "-n4", "$mpiexec $where"), "h0 h0 h1 h2")
+        self.assert_hosts(self.salloc("-N3", "-n4", "$mpiexec -n 3 $where"), "h0 h0 h1")
+        self.assert_hosts(self.salloc("-N3", "-n4", "$mpiexec -rmk none -n 3 $where"), "h0 h0 h0")
+
+    def test_mpiexec_on_a_host_that_is_not_of_the_allocation(self):
+        self.assert_hosts(self.salloc("-N2", "-n3", "$mpiexec $where", host="h3"), "h0 h0 h1")
+        self.assertEqual(self.salloc("-N2", "-n3", "$mpiexec $sums", host="h3").returncode, 0)
+
+    def test_mpiexec_in_a_step_on_fewer_hosts(self):
+        self.assert_hosts(self.salloc("-N3", "-n4", "srun -N1 -n1 --overlap bash -c \"$mpiexec $where\""), "h0 h0 h1 h2")
+
+    def test_options_of_other_steps(self):
+        """What users set for their own srun does not change mpiexec's."""
+        for setting in ("SLURM_LABELIO=1", "SLURM_STDOUTMODE=/dev/null", "SLURM_STDINMODE=none", "SLURM_RESV_PORTS=1", "SRUN_CPUS_PER_TASK=99"):
+            with self.subTest(setting):
+                self.assert_hosts(self.salloc("-N2", "-n2", f"{setting} $mpiexec $where"), "h0 h1")
+
+    def test_heterogeneous_jobs(self):
+        parts = ("-N1", "-n1", ":", "-N2", "-n3")
+        self.assert_hosts(self.salloc(*parts, "$mpiexec $where"), "h0 h1 h1 h2")
+        self.assert_hosts(self.salloc(*parts, "CLUMP_TREE_WIDTH=1 $mpiexec $where"), "h0 h1 h1 h2")
+        for command in ("$mpiexec $sums", "$mpiexec -n 1 $sums : -n 3 $sums", "srun --mpi=pmix --het-group=0,1 $sums"):
+            with self.subTest(command):
+                job = self.salloc(*parts, command)
+                self.assertEqual(job.returncode, 0, job)
+
+    def batch(self, command: str, *options: str) -> tuple:
+        """Begins a batch job with ranks that go on for minutes; returns its number and the file of what it writes."""
+        out = self.folder / "batch.out"
+        out.unlink(missing_ok=True)
+        options = ("--parsable", "-N2", "--ntasks-per-node=2", "--open-mode=append", f"--output={out}", *options)
+        number = self.command("sbatch", *options, f"--wrap={command} {tool.program('busy')}").stdout.strip()
+        self.addCleanup(self.command, "scancel", number)
+        self.wait_for(lambda: self.begins(out) == 1, out)
+        return number, out
+
+    def begins(self, out: pathlib.Path) -> int:
+        return out.read_text().splitlines().count("busy") if out.exists() else 0
+
+    def wait_for(self, what, told: pathlib.Path) -> None:
+        end = time.monotonic() + tool.HANGS
+        while not what():
+            if time.monotonic() > end:
+                self.fail(f"{told.read_text() if told.exists() else told}")
+            time.sleep(0.1)
+
+    def test_jobs_that_are_cancelled_or_begin_again(self):
+        for command, says in ((f"{tool.BIN / 'mpiexec'}", "mpiexec: the job was ended by SIGTERM"), ("srun --mpi=pmix", "Terminated")):
+            with self.subTest(command):
+                number, out = self.batch(command, "--requeue")
+                self.command("scontrol", "requeue", number)
+                self.wait_for(lambda: says in out.read_text(), out)
+                self.assert_nothing_left()
+                # It would begin again after two minutes.
+                self.wait_for(lambda: self.command("scontrol", "update", f"JobId={number}", "StartTime=now").returncode == 0, out)
+                self.wait_for(lambda: self.begins(out) == 2, out)
+                before = out.read_text().count(says)
+                self.command("scancel", number)
+                self.wait_for(lambda: out.read_text().count(says) > before, out)
+                self.assert_nothing_left()
 
     # mpiexec on h0, which starts a step on each other host:
     def words(self, hosts: int, *words: object) -> list:

@@ -8,11 +8,13 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <sstream>
 #include <string_view>
 
 #include "common/places.h"
 #include "common/reach.h"
+#include "common/slurm_job.h"
 
 namespace clump::tools {
 
@@ -27,9 +29,11 @@ enum class Way {
 
 struct LauncherRow {
   std::string_view name, program;
-  std::vector<std::string_view> words;  ///< %h is the host, %n its place in the list of PBS
+  /// %h is the host, %n its place in the list of PBS, %c names its component of a heterogeneous job of Slurm.
+  std::vector<std::string_view> words;
   Way way = Way::kLine;
   bool asks_user = false;
+  std::span<const char* const> without = {};  ///< variables that its program does not see
 };
 
 namespace {
@@ -38,13 +42,39 @@ constexpr std::string_view kUsualProgram = "ssh : rsh";
 /// No windows, no terminal there, and no minutes for a host that does not answer: for a program of this name.
 constexpr std::string_view kOfSsh[] = {"-x", "-T", "-o", "ConnectTimeout=30"};
 
+/// Options of srun that users, or sbatch, set for steps of their own: with them a proxy's output is labelled
+/// or goes to a file, its step is on another host, or has the cores and GPUs of one task. --overlap, --nodes
+/// and the others that are given count more than their variables.
+constexpr const char* kOfOtherSteps[] = {"SLURM_LABELIO",
+                                         "SLURM_STDINMODE",
+                                         "SLURM_STDOUTMODE",
+                                         "SLURM_STDERRMODE",
+                                         "SRUN_INPUT",
+                                         "SRUN_OUTPUT",
+                                         "SRUN_ERROR",
+                                         "SLURM_EXACT",
+                                         "SLURM_EXCLUSIVE",
+                                         "SLURM_CPUS_PER_TASK",
+                                         "SRUN_CPUS_PER_TASK",
+                                         "SLURM_NTASKS_PER_NODE",
+                                         "SLURM_NTASKS_PER_GPU",
+                                         "SLURM_NTASKS_PER_TRES",
+                                         "SLURM_GPUS_PER_TASK",
+                                         "SLURM_TRES_PER_TASK",
+                                         "SLURM_THREADS_PER_CORE",
+                                         "SLURM_HINT",
+                                         "SLURM_DISTRIBUTION",
+                                         "SLURM_HOSTFILE",
+                                         "SLURM_RESV_PORTS",
+                                         "SLURM_MULTI_PROG"};
+
 // slurm: a step for each host, beside others in the same allocation, with all cores of it.
 // clang-format off
 const LauncherRow kRows[] = {
     {"ssh", "ssh", {"%h"}, Way::kLine, true},
     {"rsh", "rsh", {"%h"}, Way::kLine, true},
     {"fork", "", {}, Way::kHere},
-    {"slurm", "srun", {"--nodes=1", "--ntasks=1", "--nodelist=%h", "--overlap", "--cpu-bind=none", "--mpi=none"}, Way::kWords},
+    {"slurm", "srun", {"--nodes=1", "--ntasks=1", "--nodelist=%h", "--overlap", "--cpu-bind=none", "--mpi=none", "%c"}, Way::kWords, false, kOfOtherSteps},
     {"sge", "qrsh", {"-inherit", "-V", "%h"}, Way::kLine},
     {"lsf", "blaunch", {"%h"}, Way::kLine},
     {"pbs", "pbsdsh", {"-n", "%n", "--"}, Way::kTask},
@@ -92,6 +122,14 @@ std::size_t place_of(const std::string& host, const std::vector<std::string>& li
   const auto found =
       std::ranges::find_if(list, [&](const std::string& name) { return are_equal(name, host); });
   return static_cast<std::size_t>(found - list.begin());
+}
+
+/// Without it srun begins a step on the first component. Empty: the job has one, or none has the host.
+std::string option_of_component(const std::string& host) {
+  const std::vector<SlurmComponent> all = slurm_components();
+  for (std::size_t i = 0; all.size() > 1 && i < all.size(); ++i)
+    if (place_of(host, all[i].names) < all[i].names.size()) return fmt::format("--het-group={}", i);
+  return {};
 }
 
 }  // namespace
@@ -180,7 +218,8 @@ std::vector<std::string> Launcher::words_before(const std::string& host) const {
     std::string word(given);
     if (const std::size_t at = word.find("%h"); at != word.npos) word.replace(at, 2, host);
     if (word == "%n") word = std::to_string(place_of(host, pbs_hosts()));
-    all.push_back(std::move(word));
+    if (word == "%c") word = option_of_component(host);
+    if (!word.empty()) all.push_back(std::move(word));
   }
   return all;
 }
@@ -201,6 +240,11 @@ std::vector<std::string> Launcher::command(const std::string& host,
                                  own_program("mpiexec")};
   there.insert(there.end(), words.begin(), words.end());
   std::vector<std::string> all = words_before(host);
+  std::vector<std::string> without;
+  for (const char* const name : row_->without)
+    if (std::getenv(name) != nullptr) without.insert(without.end(), {"-u", name});
+  if (!without.empty()) without.insert(without.begin(), "/usr/bin/env");
+  all.insert(all.begin(), without.begin(), without.end());
   if (row_->way == Way::kWords || row_->way == Way::kTask) {
     all.insert(all.end(), there.begin(), there.end());
   } else {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 namespace clump::tools {
 namespace {
 
@@ -16,6 +18,26 @@ TEST(StartFailure, TellsWhatIsAtFault) {
   EXPECT_FALSE(own.is_reached);
   EXPECT_TRUE(own.why.starts_with("ssh does not reach it (exit code 255)")) << own.why;
   EXPECT_TRUE(why_not_started("ssh", "localhost", 127, "").is_reached);
+}
+
+TEST(Launcher, SlurmsDoesNotSeeOptionsOfOtherSteps) {
+  Launcher launcher;
+  ASSERT_TRUE(launcher.find({.name = {"--launcher", "slurm"}, .program = {"--launcher-exec", "true"}}).ok());
+  const auto first_words = [&] {
+    std::string line;
+    for (const std::string& word : launcher.command("a", {})) {
+      if (word.starts_with("--")) break;
+      line += word + " ";
+    }
+    return line;
+  };
+  const std::string usual = first_words();
+  EXPECT_TRUE(usual.ends_with("/true ")) << usual;
+  ::setenv("SLURM_LABELIO", "1", 1);
+  ::setenv("SRUN_CPUS_PER_TASK", "2", 1);
+  EXPECT_EQ(first_words(), "/usr/bin/env -u SLURM_LABELIO -u SRUN_CPUS_PER_TASK " + usual);
+  ::unsetenv("SLURM_LABELIO");
+  ::unsetenv("SRUN_CPUS_PER_TASK");
 }
 
 }  // namespace

@@ -31,8 +31,4 @@ const BatchSystem* own_batch_system();
 /// With their slots. None: mpiexec does not run in a job of that system.
 std::vector<Host> batch_hosts(const BatchSystem& system);
 
-/// Slurm's lists: "a[01-03,7]-b,c" are five names, and "4(x2),3" the numbers 4, 4 and 3. None: it is no list.
-std::vector<std::string> names_of_list(std::string_view list);
-std::vector<int> numbers_of_list(std::string_view list);
-
 }  // namespace clump::mpiexec
