@@ -34,7 +34,10 @@ std::string job_name();
 void answer_locations(core::Rank& rank);
 /// The first rank of a process of the job.
 int first_rank_of(int process);
-/// `rank`, rank 0 of the job, answers questions of other processes about published names from now on.
+/// Of the first process of each host, but for the one that has rank 0.
+std::vector<int> first_ranks_elsewhere();
+/// `rank`, rank 0 of the job or one of first_ranks_elsewhere(), answers questions of other processes about
+/// published names from now on.
 void keep_names(core::Rank& rank);
 
 // Ranks that join the job (MPI_Comm_spawn).
@@ -82,7 +85,7 @@ bool keep_copied(MPI_Request request, const core::CopiedBuffer& buffer);
 std::string why_no_other_jobs();
 /// How many ranks of other jobs this process can be connected to at a time.
 int room_for_jobs();
-/// Whether names that are published here are for all jobs of this user on this machine.
+/// Whether names that are published here are for all jobs of this user on the hosts of this one.
 bool shares_names();
 /// The port of the ranks that have started this job (MPI_Comm_spawn); empty: none have.
 std::string parent_port();

@@ -1,6 +1,6 @@
 // Published names (MPI-5.0 section 11.8.4): the process of rank 0 of the job keeps them. Other processes ask
 // it in Rank::comm_job. With mpiexec --name-server, or the info key, it publishes them for all jobs of this
-// user on its machine, too (net/link/public_name.h).
+// user on its host, too (net/link/public_name.h), and one process of each other host of the job does there.
 #include <array>
 #include <cstring>
 #include <span>
@@ -21,7 +21,7 @@ namespace {
 using base::Status;
 using core::Rank;
 
-/// The names, in the process of rank 0.
+/// The names, in the process of rank 0; what it is asked as the process of another host.
 class Names final : public Listener::Owner {
  public:
   NameTable table;
@@ -33,14 +33,14 @@ class Names final : public Listener::Owner {
     if (bytes.size() != sizeof question + question.service_bytes + question.port_bytes) return;
     const auto* const text = reinterpret_cast<const char*>(bytes.data() + sizeof question);
     std::string port(text + question.service_bytes, question.port_bytes);
-    const NameOutcome outcome = table.serve(rank_0->world.link.get(), question.call, question.is_public != 0,
+    const NameOutcome outcome = table.serve(here->world.link.get(), question.call, question.is_public != 0,
                                             {text, question.service_bytes}, port);
     std::string answer(reinterpret_cast<const char*>(&outcome), sizeof outcome);
     if (has_text(question.call, outcome)) answer += port;
-    tell(*rank_0, rank, JobTag::kAnswer, question.number, std::as_bytes(std::span(answer)));
+    tell(*here, rank, JobTag::kAnswer, question.number, std::as_bytes(std::span(answer)));
   }
 
-  Rank* rank_0 = nullptr;
+  Rank* here = nullptr;  ///< that listens
 };
 
 Names& names() {
@@ -48,10 +48,10 @@ Names& names() {
   return all;
 }
 
-/// Asks rank 0, or, in its process, does it.
+/// Asks the process of a rank, or, in that, does it.
 Status ask(Rank& self, NameCall call, std::string_view service, std::string& port, NameOutcome& outcome,
-           bool is_public = false) {
-  if (self.world.ranks[0] != nullptr) {
+           bool is_public = false, int server = 0) {
+  if (self.world.ranks[static_cast<std::size_t>(server)] != nullptr) {
     outcome = names().table.serve(self.world.link.get(), call, is_public, service, port);
     return {};
   }
@@ -59,16 +59,34 @@ Status ask(Rank& self, NameCall call, std::string_view service, std::string& por
                              static_cast<std::uint32_t>(port.size()), static_cast<std::uint32_t>(is_public)};
   std::string message(reinterpret_cast<const char*>(&question), sizeof question);
   message.append(service).append(port);
-  tell(self, 0, JobTag::kName, 0, std::as_bytes(std::span(message)));
+  tell(self, server, JobTag::kName, 0, std::as_bytes(std::span(message)));
   std::array<char, sizeof(NameOutcome) + MPI_MAX_PORT_NAME> answer{};
   core::Operation operation;
-  CLUMP_TRY(p2p::receive(job_address(self, 0, JobTag::kAnswer, question.number),
+  CLUMP_TRY(p2p::receive(job_address(self, server, JobTag::kAnswer, question.number),
                          {answer.data(), static_cast<Count>(answer.size()), datatype::predefined(MPI_BYTE)},
                          operation));
   std::memcpy(&outcome, answer.data(), sizeof outcome);
   if (has_text(call, outcome))
     port.assign(answer.data() + sizeof outcome,
                 static_cast<std::size_t>(operation.result.bytes) - sizeof outcome);
+  return {};
+}
+
+/// Jobs on all other hosts of this one find the name, too. Not kDone: at one of them it cannot be published,
+/// and `port` is the reason.
+Status show_elsewhere(Rank& self, std::string_view service, std::string& port, NameOutcome& outcome) {
+  for (const int server : first_ranks_elsewhere())
+    if (Status asked = ask(self, NameCall::kShow, service, port, outcome, true, server);
+        !asked.ok() || outcome != NameOutcome::kDone)
+      return asked;
+  return {};
+}
+
+Status hide_elsewhere(Rank& self, std::string_view service) {
+  NameOutcome outcome{};
+  std::string port;
+  for (const int server : first_ranks_elsewhere())
+    CLUMP_TRY(ask(self, NameCall::kHide, service, port, outcome, false, server));
   return {};
 }
 
@@ -83,7 +101,7 @@ std::string copy_of(const char* port_name) { return {port_name, strnlen(port_nam
 }  // namespace
 
 void keep_names(Rank& rank) {
-  names().rank_0 = &rank;
+  names().here = &rank;
   static auto& listener = *new Listener(rank, JobTag::kName, names());
   listener.begin_listening();
 }
@@ -99,6 +117,16 @@ Status publish_name(Rank& self, const char* service_name, core::Info* info, cons
                       "(service_name = \"{}\"): no other job can connect to this one: {}", service,
                       why_no_other_jobs());
   CLUMP_TRY(ask(self, NameCall::kPublish, service, port, outcome, is_public));
+  if (outcome == NameOutcome::kDone && is_public) {
+    std::string told = port;
+    CLUMP_TRY(show_elsewhere(self, service, told, outcome));
+    if (outcome != NameOutcome::kDone) {
+      NameOutcome undone{};
+      CLUMP_TRY(hide_elsewhere(self, service));
+      CLUMP_TRY(ask(self, NameCall::kUnpublish, service, port, undone));
+      port = told;
+    }
+  }
   if (outcome == NameOutcome::kDone) return {};
   if (outcome == NameOutcome::kIsThere)
     return base::fail(
@@ -131,7 +159,8 @@ Status unpublish_name(Rank& self, const char* service_name, core::Info*, const c
   std::string port = copy_of(port_name);
   NameOutcome outcome{};
   CLUMP_TRY(ask(self, NameCall::kUnpublish, service, port, outcome));
-  if (outcome == NameOutcome::kDone) return {};
+  if (outcome == NameOutcome::kDone)
+    return self.world.link != nullptr ? hide_elsewhere(self, service) : Status();
   return base::fail(MPI_ERR_SERVICE, "(service_name = \"{}\"): {}", service,
                     outcome == NameOutcome::kUnknown ? "no rank of this job has published it"
                                                      : "it is published for another port_name");

@@ -133,7 +133,10 @@ core::World* make_world() {
   apply_rules(job);
   apply_environment(job, *world);
   apply_checks(job, *world);
-  if (job.processes.size() > 1 && world->ranks[0] != nullptr) mpi::keep_names(*world->ranks[0]);
+  if (job.processes.size() > 1 && world->ranks[0] != nullptr)
+    mpi::keep_names(*world->ranks[0]);
+  else if (job.nodes.size() > 1 && job.process == job.this_node().first)
+    mpi::keep_names(*world->ranks[static_cast<std::size_t>(mpi::first_rank_of(job.process))]);
   if (job.processes.size() > 1 && world->link != nullptr)
     mpi::answer_locations(*world->ranks[static_cast<std::size_t>(job.first_rank(job.here()))]);
   return world;

@@ -97,6 +97,16 @@ int first_rank_of(int process) {
   return job.first_rank(job.processes[static_cast<std::size_t>(process)]);
 }
 
+std::vector<int> first_ranks_elsewhere() {
+  const pmi::Job& job = host::job();
+  std::vector<int> all;
+  const int of_rank_0 = job.process_of(0);
+  for (const pmi::Node& node : job.nodes)
+    if (of_rank_0 < node.first || of_rank_0 >= node.first + node.processes)
+      all.push_back(first_rank_of(node.first));
+  return all;
+}
+
 int room_for_jobs() { return pmi::kMostOfOthers; }
 
 bool shares_names() { return host::job().shares_names; }

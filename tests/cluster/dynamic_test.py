@@ -78,6 +78,22 @@ class Dynamic(cluster.Case):
         self.meet({"options": ("--name-server", "--host", "h0,h1", "-n", 2)}, {"options": ("--name-server", "--host", "h0,h2", "-n", 2)},
                   "h0,h1,h0,h2", ("publish", "lookup"), f"dynamic {os.getpid()}")
 
+    def test_names_on_another_host_than_that_of_rank_0(self):
+        for mode in MODES:
+            with self.subTest(mode):
+                self.meet({"options": (*mode, "--name-server", "--host", "h0,h1:2", "-n", 3)}, {"options": (*mode, "--host", "h1,h2", "-n", 2)},
+                          "h0,h1,h1,h1,h2", ("publish", "lookup"), f"dynamic {os.getpid()} {len(mode)}")
+
+    def test_a_name_that_is_taken_on_one_host(self):
+        name = f"dynamic {os.getpid()} taken"
+        holder = self.begin("publish", name, host="h1", options=("--name-server", "-n", 1))
+        time.sleep(2)
+        result = self.finish(self.begin("publish", name, options=("--name-server", "--host", "h0,h1", "-n", 2)), SOON)
+        self.assert_says(result, result.code, "MPI_Publish_name", "another job on this machine has published it")
+        self.assertEqual(holder.poll(), None)
+        holder.terminate()
+        self.finish(holder, SOON)
+
     def test_join(self):
         one = self.begin("join", "h0", 4567, 1, options=("-n", 1))
         other = self.begin("join", "h0", 4567, 0, options=("-n", 1), host="h1")

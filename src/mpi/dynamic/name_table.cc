@@ -19,15 +19,19 @@ NameOutcome NameTable::serve(net::LinkChannel* link, NameCall call, bool is_publ
                              std::string& port) {
   const std::lock_guard lock(mutex_);
   const auto found = ports_.find(service);
-  if (call == NameCall::kPublish) {
-    if (found != ports_.end()) return NameOutcome::kIsThere;
+  if (call == NameCall::kPublish && found != ports_.end()) return NameOutcome::kIsThere;
+  if (call == NameCall::kPublish || call == NameCall::kShow) {
     if (is_public) {
       if (const base::Status published = link->publish(service, port); !published.ok()) {
         port = base::message_of(published.code());
         return NameOutcome::kIsNotPublic;
       }
     }
-    ports_.emplace(service, port);
+    if (call == NameCall::kPublish) ports_.emplace(service, port);
+    return NameOutcome::kDone;
+  }
+  if (call == NameCall::kHide) {
+    link->unpublish(service);
     return NameOutcome::kDone;
   }
   if (found == ports_.end()) return NameOutcome::kUnknown;

@@ -18,7 +18,8 @@ class LinkChannel;
 
 namespace clump::mpi {
 
-enum class NameCall : std::uint32_t { kPublish, kLookUp, kUnpublish };
+/// The last two are for a process of another host than rank 0's: that jobs there find the name, and no more.
+enum class NameCall : std::uint32_t { kPublish, kLookUp, kUnpublish, kShow, kHide };
 enum class NameOutcome : std::uint32_t { kDone, kIsThere, kIsNotPublic, kUnknown, kOtherPort };
 
 /// Whether a text follows an outcome: the port, or a reason.
