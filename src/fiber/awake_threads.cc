@@ -39,7 +39,8 @@ void note_wake() noexcept {
   if (auto* const counter = wakes.load(std::memory_order_relaxed))
     counter->fetch_add(1, std::memory_order_acq_rel);
 }
-void one_service_thread() noexcept { services.fetch_add(1, std::memory_order_relaxed); }
+void service_thread_begins() noexcept { services.fetch_add(1, std::memory_order_relaxed); }
+void service_thread_ends() noexcept { services.fetch_sub(1, std::memory_order_relaxed); }
 
 void one_awake() noexcept { awake.fetch_add(1, std::memory_order_acq_rel); }
 void not_needed() noexcept { awake.fetch_sub(1, std::memory_order_acq_rel); }

@@ -20,7 +20,7 @@ CLUMP_HOST_API void thread_ends() noexcept;
 /// From now on wakes are counted in `counter`, for a caller that wants to know whether there were any between
 /// two looks.
 CLUMP_HOST_API void count_wakes_in(std::atomic<std::uint64_t>& counter);
-/// How many threads of this process belong to no rank: the runtime has started them.
+/// How many threads of this process belong to no rank: the runtime has started them, and they have not ended.
 CLUMP_HOST_API int service_threads() noexcept;
 /// How many of the counted threads are awake.
 CLUMP_HOST_API int threads_awake() noexcept;
@@ -33,7 +33,8 @@ namespace awake_threads {
 
 /// Called by a thread that has woken, before it does anything else.
 void note_wake() noexcept;
-void one_service_thread() noexcept;
+void service_thread_begins() noexcept;
+void service_thread_ends() noexcept;
 
 /// How many are awake. relaxed: a thread that waits for another one must not rely on the value.
 extern constinit std::atomic<int> awake;

@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <memory>
 #include <mutex>
 
 #include "fiber/awake_threads.h"
@@ -176,6 +177,23 @@ void for_each_fiber(const std::function<void(const Fiber&)>& visit) {
   for (const Fiber* const fiber : fibers()) visit(*fiber);
 }
 
+namespace {
+
+struct ServiceThread {
+  void* (*body)(void*);
+  void* argument;
+};
+
+/// Not counted from its end on: a count of all threads of the process does not have it either.
+void* serve(void* argument) {
+  const std::unique_ptr<ServiceThread> thread(static_cast<ServiceThread*>(argument));
+  void* const result = thread->body(thread->argument);
+  awake_threads::service_thread_ends();
+  return result;
+}
+
+}  // namespace
+
 bool start_kernel_thread(void* (*body)(void*), void* argument) {
   // The pthread_create of the process layer would make a thread of the calling rank.
   using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
@@ -189,6 +207,8 @@ bool start_kernel_thread(void* (*body)(void*), void* argument) {
   int error = EINVAL;
   Identity* const maker = detail::current_identity;
   adopt_identity(nullptr);
+  auto service = std::make_unique<ServiceThread>(ServiceThread{body, argument});
+  awake_threads::service_thread_begins();
   // The larger size is for thread-local variables of the program, or of a sanitizer, that need it.
   for (const std::size_t stack : {kWorkerThreadStackBytes, 64 * kWorkerThreadStackBytes}) {
     pthread_attr_t attributes;
@@ -196,11 +216,14 @@ bool start_kernel_thread(void* (*body)(void*), void* argument) {
     ::pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     ::pthread_attr_setstacksize(&attributes, stack);
     pthread_t thread;
-    if (error == EINVAL) error = create(&thread, &attributes, body, argument);
+    if (error == EINVAL) error = create(&thread, &attributes, serve, service.get());
     ::pthread_attr_destroy(&attributes);
   }
+  if (error == 0)
+    static_cast<void>(service.release());
+  else
+    awake_threads::service_thread_ends();
   adopt_identity(maker);
-  if (error == 0) awake_threads::one_service_thread();
   errno = error;
   return error == 0;
 }

@@ -14,13 +14,18 @@ int main(int argc, char** argv) {
   if (parent == MPI_COMM_NULL) {
     char* arguments[] = {argv[1], NULL};
     MPI_Comm_spawn(argv[0], arguments, 3, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE);
-    if (strncmp(argv[1], "hold", 4) == 0) {
+    if (strcmp(argv[1], "apart") == 0) {
+      MPI_Comm_disconnect(&inter);
+      if (rank == 0) MPI_Recv(&value, 1, MPI_INT, 0, 3, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+    } else if (strncmp(argv[1], "hold", 4) == 0) {
       puts("spawned");
       fflush(stdout);
       sleep(1000);
     }
-    if (strcmp(argv[1], "output") != 0 && strcmp(argv[1], "universe") != 0)
+    if (strcmp(argv[1], "abort") == 0 || strcmp(argv[1], "exit") == 0 || strcmp(argv[1], "deadlock") == 0)
       MPI_Recv(&value, 1, MPI_INT, 0, 1, inter, MPI_STATUS_IGNORE);
+  } else if (strcmp(argv[1], "apart") == 0) {
+    MPI_Comm_disconnect(&parent);
   } else if (strncmp(argv[1], "hold", 4) == 0) {
     sleep(1000);
   } else if (rank == size - 1) {
