@@ -74,6 +74,7 @@ static void fail(const char* way) {
   if (strcmp(way, "send-null") == 0) MPI_Send((void*)4096, 100, MPI_INT, 0, 1, MPI_COMM_WORLD);
   if (strcmp(way, "monitor") == 0) hit_monitor();
   if (strcmp(way, "mpi-abort") == 0) MPI_Abort(MPI_COMM_WORLD, 7);
+  if (strcmp(way, "mpi-abort-0") == 0) MPI_Abort(MPI_COMM_WORLD, 0);
   if (strcmp(way, "added-code") == 0 || strcmp(way, "added-class") == 0) call_added(way);
   if (strcmp(way, "exit") == 0) exit(5);
   if (strcmp(way, "exit-zero") == 0) exit(0);

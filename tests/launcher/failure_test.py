@@ -50,6 +50,9 @@ class Failure(tool.Case):
         result = fail("mpi-abort", 1)
         self.assert_says(result, 7, "rank 1 of 4 aborted the job with code 7", "MPI_Abort", "fail.c:")
         self.assert_ends_with_the_rank(result)
+        result = fail("mpi-abort-0", 1)  # so coarray Fortran's STOP ends a program
+        self.assert_says(result, 0, "rank 1 of 4 aborted the job with code 0", "fail.c:")
+        self.assert_ends_with_the_rank(result)
 
     def test_errors_are_fatal(self):
         result = fail("bad-rank", 1)

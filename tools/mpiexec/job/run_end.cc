@@ -216,6 +216,7 @@ void Run::end_stuck() {
 int Run::failure_code(const pmi::Failure& failure) {
   if (failure.reason == pmi::Reason::kSignal) return 128 + failure.code;
   if (failure.reason == pmi::Reason::kException) return 128 + SIGABRT;
+  if (failure.reason == pmi::Reason::kAborted && failure.code == 0) return kExitAbortedWithZero;
   const int code = failure.code & 0xff;
   return code != 0 ? code : 1;
 }
