@@ -90,11 +90,16 @@ constinit RecursiveForkMutex open_lock;
 /// thread.
 constinit std::atomic<const link_map*> global_facade{nullptr};
 
+/// Whether a process of one rank has opened an MPI library with RTLD_GLOBAL. Set and read as global_facade.
+constinit std::atomic<bool> has_opened_mpi{false};
+
 void* note_if_global(void* opened, int flags) {
   const auto* const library = static_cast<const link_map*>(opened);
   if (library == nullptr || (flags & RTLD_GLOBAL) == 0 || global_facade != nullptr) return opened;
-  if (const link_map* const mpi = mpi_library_of(*library); mpi != nullptr && is_facade_for_c(*mpi))
-    global_facade = mpi;
+  const link_map* const mpi = mpi_library_of(*library);
+  if (mpi == nullptr) return opened;
+  has_opened_mpi = true;
+  if (is_facade_for_c(*mpi)) global_facade = mpi;
   return opened;
 }
 
@@ -259,6 +264,19 @@ void* in_global_facade(const Caller& caller, const char* name, const void* from)
   return nullptr;
 }
 
+/// In a process of one rank: whether `found` is a function of MPI's that is there because mpiexec has
+/// preloaded libmpi_abi.so.1, and that the program would not find without it: nothing has opened an MPI
+/// library, and neither the caller nor what was loaded at the start names one. NEURON would take it for
+/// MPICH's. By the handle of dlopen(NULL) it is found: so mpi4py learns the ABI.
+bool is_only_preloaded(const char* name, const void* found, const void* from) {
+  if (!is_of_mpi(name) || has_opened_mpi) return false;
+  const link_map* const mpi = found != nullptr ? loaded_at(found) : nullptr;
+  if (mpi == nullptr || mpi_kind_of(mpi->l_name) != MpiKind::kStandardAbi) return false;
+  const link_map* const asks = loaded_at(from);
+  if (asks == nullptr || names_mpi(*asks)) return false;
+  return !is_mpi_named_at_start(*mpi);
+}
+
 /// The definition that the caller's rank finds first: ld.so knows what was loaded at the start, and what all
 /// ranks have opened with RTLD_GLOBAL. `local`: also in what was opened with the caller.
 void* visible_symbol(const Caller& caller, const char* name, const char* version, bool local) {
@@ -308,8 +326,11 @@ void* symbol(void* handle, const char* name, const char* version, const void* fr
   if (!captured()) {
     if (handle == RTLD_NEXT) return next_symbol(name, from);
     const bool anywhere = handle == RTLD_DEFAULT || handle == first_loaded();
-    void* const found = anywhere ? in_global_facade({}, name, from) : nullptr;
-    return found != nullptr ? found : of_our_mpi(handle, name, ld_symbol(handle, name, version));
+    if (void* const in_facade = anywhere ? in_global_facade({}, name, from) : nullptr) return in_facade;
+    void* const found = ld_symbol(handle, name, version);
+    if (handle == RTLD_DEFAULT && is_only_preloaded(name, found, from))
+      return fail(base::fail(MPI_ERR_ARG, "{}: undefined symbol: {}", base::program_path(), name));
+    return of_our_mpi(handle, name, found);
   }
   const Caller caller = caller_with(handle, from);
   void* found = nullptr;

@@ -85,6 +85,7 @@ std::string facade_in_place_of(const std::string& name) {
   const char* const variable = base::variable("LD_LIBRARY_PATH");
   const std::string path =
       file == name ? find_library(name, {}, {}, variable != nullptr ? variable : "") : name;
+  if (path.empty()) return facade_for("libmpi.so.12");
   const std::vector<std::string> own_name = ElfFile(path).strings(DT_SONAME);
   return own_name.empty() ? std::string() : facade_for(own_name.front());
 }
@@ -108,6 +109,12 @@ bool names_mpi(const link_map& object) {
   for (const ElfW(Dyn)* entry = object.l_ld; entry->d_tag != DT_NULL; ++entry)
     if (entry->d_tag == DT_NEEDED && mpi_kind_of(dynamic.strings + entry->d_un.d_val) != MpiKind::kNone)
       return true;
+  return false;
+}
+
+bool is_mpi_named_at_start(const link_map& mpi) {
+  for (const link_map* map = first_loaded(); map != nullptr; map = map->l_next)
+    if (map != &mpi && map->l_ld != nullptr && was_loaded_at_start(map->l_ld) && names_mpi(*map)) return true;
   return false;
 }
 

@@ -20,13 +20,15 @@ std::string facade_needed_by(const std::string& path);
 
 /// The facade that is opened in the place of the library of this name; empty: none is. A name without a
 /// number ("libmpi.so": Rmpi opens that) is that of a library for compilers, of any family: the facade that
-/// is loaded, or that for the library which would be found.
+/// is loaded, or that for the library which would be found; MPICH's if none would be.
 std::string facade_in_place_of(const std::string& name);
 
 /// Whether it is a name of MPI's in C.
 bool is_of_mpi(const char* name);
 /// Whether the object names an MPI library, or is one.
 bool names_mpi(const link_map& object);
+/// Whether the program, or a library that was loaded at the start, names an MPI library; not `mpi` itself.
+bool is_mpi_named_at_start(const link_map& mpi);
 /// The first of the object and of the loaded ones that it needs, breadth first, for which `is_it` holds;
 /// null: there is none.
 const link_map* first_needed(const link_map& object, bool (*is_it)(const link_map&));

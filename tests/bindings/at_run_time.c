@@ -37,8 +37,14 @@ static void check_version(void* symbol, const char* begin, const char* what) {
 
 int main(int argc, char** argv) {
   const char *begin = argv[2], *known = argv[3], *absent = argv[4], *plugin = argv[5];
-  void* const library = open_it(argv[1], RTLD_GLOBAL);
   void* const everything = dlopen(NULL, RTLD_NOW);
+#ifndef LINKED
+  /* NEURON takes what is there for the library of the job, and its ABI for MPICH's. */
+  check(dlsym(RTLD_DEFAULT, "MPI_Initialized") == NULL && dlerror() != NULL, "MPI that nothing has opened");
+  check(dlsym(RTLD_DEFAULT, "PMPI_Init") == NULL, "PMPI that nothing has opened");
+  check(dlsym(RTLD_DEFAULT, "puts") != NULL, "another function");
+#endif
+  void* const library = open_it(argv[1], RTLD_GLOBAL);
   check_version(dlsym(library, "MPI_Get_library_version"), begin, "version in the library");
   check_version(dlsym(RTLD_DEFAULT, "MPI_Get_library_version"), FIRST, "version by RTLD_DEFAULT");
   check_version(dlsym(everything, "PMPI_Get_library_version"), FIRST, "version by dlopen(NULL)");

@@ -1,5 +1,6 @@
 """The library for MPICH's ABI: what it exports, how programs find it, and what is said of those that it does not serve."""
 
+import ctypes.util
 import os
 import pathlib
 import re
@@ -168,6 +169,10 @@ class Plugins(tool.Case):
                           "libmpi.so", "libmpi.so.12.5.2", libraries / "libmpi.so.12", "libmpi.so.12")  # fmt: skip
         check_at_run_time(self, PEER / "include", "libmpich.so.12", "MPICH Version:\t5.", "MPIR_Dup_fn", "MPIX_Comm_agree",
                           "libmpich.so", "libmpich.so.12.1.0", "libmpi.so")  # fmt: skip
+
+    @unittest.skipIf(ctypes.util.find_library("mpi"), "this system has an MPI library")
+    def test_found_without_a_number(self):
+        check_at_run_time(self, PEER / "include", "libmpi.so", "MPICH Version:\t5.", "MPIR_Dup_fn", "MPIX_Stream_create", "libmpi.so.12")
 
     def test_by_the_name_of_the_library(self):
         script = "import ctypes; l = ctypes.CDLL('libmpi.so.12'); l.MPI_Init(None, None); r = ctypes.c_int(-1); " \
