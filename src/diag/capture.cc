@@ -3,6 +3,8 @@
 #include <ucontext.h>
 #include <unwind.h>
 
+#include <cstring>
+
 #include "image/image.h"
 
 namespace clump::diag {
@@ -67,6 +69,19 @@ void capture(Stack& stack, const void* context) {
     }
   }
   _Unwind_Backtrace(visit, &walk);
+}
+
+void add_python(Stack& stack, const Interpreter& interpreter, FrameTexts& texts) {
+  const auto is_of_interpreter =
+      [object = image::locate(reinterpret_cast<const void*>(interpreter.runtime)).object](
+          const pmi::FailureView::Frame& frame) {
+        return frame.object != nullptr && object != nullptr && std::strcmp(frame.object, object) == 0;
+      };
+  std::size_t inner = 0;
+  while (inner < stack.count && !is_of_interpreter(stack.frames[inner])) ++inner;
+  const auto room = std::span(stack.frames).subspan(inner);
+  if (const std::size_t found = read_python(interpreter, __builtin_thread_pointer(), room, texts); found > 0)
+    stack.count = inner + found;
 }
 
 void capture_behind(Stack& stack, const fiber::Registers& registers) {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 
+#include "diag/python.h"
 #include "fiber/world_stop.h"
 #include "pmi/control.h"
 
@@ -21,6 +22,10 @@ struct Stack {
 /// The calling thread's stack, innermost first. `context` is a signal handler's third argument: the stack
 /// then begins where the signal struck. Null: it begins at the caller.
 void capture(Stack& stack, const void* context);
+
+/// Puts the frames of the Python program that the calling thread runs in the place of those of its
+/// interpreter and of what is outside of that. Their names are in `texts`. Async-signal-safe.
+void add_python(Stack& stack, const Interpreter& interpreter, FrameTexts& texts);
 
 /// The stack of a suspended thread of control, which stays suspended meanwhile.
 void capture_behind(Stack& stack, const fiber::Registers& registers);

@@ -19,7 +19,8 @@ inline bool is_binding(std::string_view path) {
   constexpr std::string_view kBindings[] = {"libmpi.so",    "libmpich.so",      "libmpi_cxx.so",
                                             "libmpifort_",  "libmpifort.so",    "libmpichfort.so",
                                             "libmpi_mpifh", "libmpi_usempif08", "libmpi_usempi_"};
-  return std::ranges::any_of(kBindings, [&](std::string_view name) { return is_library(path, name); });
+  return path.find("/mpi4py/MPI.") != path.npos ||
+         std::ranges::any_of(kBindings, [&](std::string_view name) { return is_library(path, name); });
 }
 
 }  // namespace clump::diag

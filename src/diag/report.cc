@@ -46,6 +46,7 @@ bool is_below_user(const pmi::Frame& frame) {
   static constexpr std::string_view kLibraries[] = {
       "libclump_host.so", "libclump_malloc.so", "libmpi_abi.so", "libc.so", "libstdc++.so", "libgcc_s.so",
       "libm.so",          "libpthread.so",      "ld-linux",      "[vdso]"};
+  if (!frame.function.empty()) return false;
   if (frame.object.empty()) return true;  // a call through a wild pointer
   return is_binding(frame.object) || std::ranges::any_of(kLibraries, [&](std::string_view library) {
            return is_library(frame.object, library);
@@ -116,14 +117,15 @@ std::string stack(const pmi::Failure& failure) {
   for (std::size_t i = users; i < count; ++i) {
     const pmi::Frame& frame = failure.frames[i];
     const Place place = symbolizer.place(frame);
-    if (place.function == "_start") return text;  // it has returned from main()
+    const bool is_machine_code = frame.function.empty();
+    if (is_machine_code && place.function == "_start") return text;  // it has returned from main()
     const std::string shown = line(0, frame, place);
     repeated = shown == last ? repeated + 1 : 0;
     last = shown;
     if (repeated < kShownRepeats) text += line(number, frame, place);
     if (repeated == kShownRepeats) text += "  ... the same again and again\n";
     ++number;
-    if (place.function == "main" || place.function == "MAIN__") return text;
+    if (is_machine_code && (place.function == "main" || place.function == "MAIN__")) return text;
   }
   return text;
 }

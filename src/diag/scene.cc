@@ -130,6 +130,11 @@ const std::string& Scene::last_call_of(int rank) const {
   return found != standings_.end() ? found->second->call : unknown;
 }
 
+const pmi::Frame* Scene::place_of_interpreter(int rank) const {
+  const auto found = standings_.find(rank);
+  return found != standings_.end() && !found->second->runs.empty() ? &found->second->runs.front() : nullptr;
+}
+
 std::string Scene::standing_of(int rank) const {
   using State = pmi::Standing::State;
   if (find_other(rank) != nullptr) return "its job is not asked";

@@ -41,6 +41,8 @@ class Scene {
   pmi::Standing::State state_of(int rank) const;
   /// The function of MPI that the rank has entered last; may be empty.
   const std::string& last_call_of(int rank) const;
+  /// Where an interpreter runs the rank's program; null: unknown.
+  const pmi::Frame* place_of_interpreter(int rank) const;
   /// The ranks that a collective waits for.
   std::vector<int> missing(const pmi::Awaited& collective) const;
   /// Whether ranks of other jobs take part in it, of which missing() knows nothing.

@@ -78,6 +78,7 @@ const Symbolizer::Object& Symbolizer::open(const std::string& path) {
 
 Place Symbolizer::place(const pmi::Frame& frame) {
   Place found;
+  if (!frame.function.empty()) return {frame.function, frame.object, static_cast<int>(frame.address)};
   if (frame.object.empty()) return found;
   const Object& object = open(frame.object);
   if (object.module == nullptr) return found;

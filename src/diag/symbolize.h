@@ -33,6 +33,7 @@ class Symbolizer {
   Symbolizer(const Symbolizer&) = delete;
   Symbolizer& operator=(const Symbolizer&) = delete;
 
+  /// That of an interpreted program is known.
   Place place(const pmi::Frame& frame);
 
  private:

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "diag/libraries.h"
@@ -283,18 +284,30 @@ std::string cycle_text(const Scene& scene, const std::set<int>* among) {
   return text + "\n";
 }
 
+/// Of a function that an interpreter runs: "at solve.py:41, in step".
+std::string interpreted_place(const pmi::Frame& frame) {
+  if (frame.object.empty()) return "in " + frame.function;
+  return fmt::format("at {}:{}, in {}", frame.object.substr(frame.object.rfind('/') + 1), frame.address,
+                     frame.function);
+}
+
 /// The text about the ranks none of whose threads waits.
 std::string others_text(const Scene& scene) {
   using State = pmi::Standing::State;
-  std::map<std::pair<State, std::string>, std::vector<int>> by_state;
+  std::map<std::tuple<State, std::string, std::string>, std::vector<int>> by_state;
   for (int rank = 0; rank < end_of_ranks(scene.ranks()); ++rank)
-    if (scene.threads_of(rank) == 0)
-      by_state[{scene.state_of(rank), scene.last_call_of(rank)}].push_back(rank);
+    if (scene.threads_of(rank) == 0) {
+      const pmi::Frame* const place = scene.place_of_interpreter(rank);
+      by_state[{scene.state_of(rank), scene.last_call_of(rank),
+                place != nullptr ? interpreted_place(*place) : ""}]
+          .push_back(rank);
+    }
   std::string text;
   for (const auto& [key, ranks] : by_state) {
-    const auto& [state, call] = key;
+    const auto& [state, call, place] = key;
     const bool one = ranks.size() == 1;
     std::string what = one ? "runs" : "run";
+    if (!place.empty()) what += " " + place;
     what += call.empty() ? ", outside MPI" : fmt::format("; the last call of MPI was {}", call);
     if (state == State::kEnded) what = one ? "has ended" : "have ended";
     if (state == State::kFinalized) what = one ? "has called MPI_Finalize" : "have called MPI_Finalize";
@@ -312,6 +325,7 @@ std::string others_text(const Scene& scene) {
 std::string place_text(Symbolizer& symbolizer, std::span<const pmi::Frame> callers) {
   std::string function;
   for (const pmi::Frame& frame : callers) {
+    if (!frame.function.empty()) return interpreted_place(frame);
     const Place place = symbolizer.place(frame);
     if (place.line > 0)
       return fmt::format("at {}:{}", place.file.substr(place.file.rfind('/') + 1), place.line);

@@ -103,8 +103,10 @@ TEST(Waits, ThreadsOfOneRankMakeNoCircle) {
 TEST(Waits, WhatHasEndedOrRunsIsTold) {
   pmi::Account account = account_of(3);
   account.standings = {{0, State::kUses, "MPI_Test"}, {1, State::kEnded, ""}, {2, State::kUses, ""}};
-  EXPECT_EQ(waits_text(Scene({{2, "", "at b.c:1", {}}}, std::move(account), 3), false),
+  account.standings.push_back({3, State::kUses, "", 0, {{"/a/step.py", 7, "Solver.step"}}});
+  EXPECT_EQ(waits_text(Scene({{2, "", "at b.c:1", {}}}, std::move(account), 4), false),
             "  rank 2 is outside MPI at b.c:1\n"
+            "  rank 3 runs at step.py:7, in Solver.step, outside MPI\n"
             "  rank 0 runs; the last call of MPI was MPI_Test\n"
             "  rank 1 has ended\n");
 }

@@ -185,7 +185,7 @@ void Waiter::sleep_in_kernel(std::uint32_t asleep) {
   while (state_.load(std::memory_order_relaxed) == asleep && sleeps.take_in_the_last()) {
   }
   clump_note_registers(&told_.registers);
-  told_ = {this, identity(), told_.registers, detail::innermost_wait};
+  told_ = {this, identity(), told_.registers, detail::innermost_wait, __builtin_thread_pointer()};
   tells_.store(true, std::memory_order_release);
   awake_threads::falls_asleep();
   const auto sleep = [&](const timespec* limit) {

@@ -89,7 +89,8 @@ std::vector<BlockedThread> WorldStop::blocked_threads() const {
     const Registers registers = registers_of(fiber);
     // A thread that resumes the fiber overwrites the place of its registers, but nothing above it.
     if (!fiber.left_behind()) return;
-    found.push_back({&fiber, fiber.rank, registers, detail::innermost_wait_of(fiber.context.thread_pointer)});
+    const void* const pointer = fiber.context.thread_pointer;
+    found.push_back({&fiber, fiber.rank, registers, detail::innermost_wait_of(pointer), pointer});
   });
   Waiter::add_blocked(found);
   return found;

@@ -38,6 +38,7 @@ struct BlockedThread {
   const Identity* rank = nullptr;
   Registers registers;
   const void* waits = nullptr;  ///< its innermost_wait
+  const void* thread_pointer = nullptr;
 };
 
 /// While one lives, no thread of control that waits goes on; those that run go on until they wait. One at a

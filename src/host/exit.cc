@@ -53,6 +53,7 @@ std::atomic<bool> leaves_streams{false};
 
 /// Memory for the failure that is told: a signal handler has no other.
 diag::Stack failing_stack;
+diag::FrameTexts failing_texts;
 char failing_packet[60 << 10];
 
 [[noreturn]] void sleep_forever() {
@@ -218,6 +219,8 @@ void end_job_here(pmi::FailureView failure, const void* context) {
   }
   limit_capture_time(failure);
   diag::capture(failing_stack, context);
+  if (const fiber::Identity* const rank = fiber::identity(); rank != nullptr)
+    diag::add_python(failing_stack, host().rank(*rank).interpreter, failing_texts);
   call_late(on_late_capture, {});
   failure.frames = failing_stack.view();
   tell_and_exit(failure);
@@ -234,6 +237,7 @@ void fail_by_exception(std::string words) {
 
 void rank_owes(const fiber::Identity& rank, const char* call) {
   Host& here = host();
+  if (call != nullptr) diag::find_interpreter(here.rank(rank).interpreter);
   const char* const before = here.rank(rank).owes.exchange(call);
   if (!here.has_neighbours()) return;
   pmi::HostState& state = here.node.host(here.job.process);

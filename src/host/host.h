@@ -90,8 +90,11 @@ struct ThreadTimes {
 };
 /// By the observer.
 CLUMP_HOST_API ThreadTimes times_of_threads(int rank);
-/// The function of MPI that a suspended thread of control is in, if any, and those that have called it.
-CLUMP_HOST_API std::vector<pmi::Frame> frames_of(const fiber::Registers& registers);
+/// The function of MPI that a suspended thread of control is in, if any, and those that have called it, or
+/// the place in the program that an interpreter runs.
+CLUMP_HOST_API std::vector<pmi::Frame> frames_of(const fiber::BlockedThread& thread);
+/// Where the interpreter of a rank of this process, which may run, is in the program: none or one.
+CLUMP_HOST_API std::vector<pmi::Frame> place_of_interpreter(int rank);
 /// Whether these begin with one.
 CLUMP_HOST_API bool is_in_mpi(const std::vector<pmi::Frame>& frames);
 

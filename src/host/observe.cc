@@ -291,18 +291,46 @@ ThreadTimes times_of_threads(int rank) {
 
 bool has_ended(int rank) { return host().rank(rank).phase.load() == Phase::kEnded; }
 
-std::vector<pmi::Frame> frames_of(const fiber::Registers& registers) {
+namespace {
+
+/// Whether a source file belongs to the interpreter or to a package, rather than to the program.
+bool is_of_package(std::string_view file) {
+  return file.starts_with('<') || file.find("/lib/python3") != file.npos;
+}
+
+/// The innermost frame that is the program's own; the innermost, if none is. By the observer.
+std::vector<pmi::Frame> place_of_interpreter(int rank, const void* thread) {
+  std::array<pmi::FailureView::Frame, diag::Stack::kMostFrames> memory;
+  static auto& texts = *new diag::FrameTexts;
+  texts.used = 0;
+  const std::span all =
+      std::span(memory).first(diag::read_python(host().rank(rank).interpreter, thread, memory, texts));
+  if (all.empty()) return {};
+  const auto found =
+      std::ranges::find_if(all, [](const auto& frame) { return !is_of_package(object_of(frame)); });
+  const pmi::FailureView::Frame& frame = found != all.end() ? *found : all.front();
+  return {{std::string(object_of(frame)), frame.address, frame.function}};
+}
+
+}  // namespace
+
+std::vector<pmi::Frame> place_of_interpreter(int rank) { return place_of_interpreter(rank, nullptr); }
+
+std::vector<pmi::Frame> frames_of(const fiber::BlockedThread& thread) {
   diag::Stack stack;
-  diag::capture_behind(stack, registers);
+  diag::capture_behind(stack, thread.registers);
   const auto all = stack.view();
   // The outermost frame of the innermost call of MPI; if there is none, the first that is not of Clump.
   std::size_t first = 0;
   while (first < all.size() && is_ours(all[first])) ++first;
   while (first + 1 < all.size() && is_mpi(all[first]) && is_mpi(all[first + 1])) ++first;
   std::vector<pmi::Frame> frames;
-  for (std::size_t i = first; i < all.size() && frames.size() <= kCallers && !is_ours(all[i]); ++i)
+  std::vector<pmi::Frame> interpreted = place_of_interpreter(thread.rank->rank, thread.thread_pointer);
+  const std::size_t most = interpreted.empty() ? kCallers + 1 : is_mpi(all[first]) ? 1 : 0;
+  for (std::size_t i = first; i < all.size() && frames.size() < most && !is_ours(all[i]); ++i)
     if (!diag::is_binding(object_of(all[i])))
-      frames.push_back({std::string(object_of(all[i])), all[i].address});
+      frames.push_back({std::string(object_of(all[i])), all[i].address, {}});
+  frames.insert(frames.end(), interpreted.begin(), interpreted.end());
   return frames;
 }
 

@@ -4,6 +4,7 @@
 #include <link.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
@@ -41,6 +42,7 @@
 #include "image/own_calls.h"
 #include "image/sentinels.h"
 #include "image/symbols.h"
+#include "inspect/mpi4py.h"
 #include "pmi/rank_variables.h"
 #include "process/files/output.h"
 #include "process/files/own_program.h"
@@ -396,10 +398,22 @@ int hosted_main(int argc, char** argv, char**) {
   run_main(here.ranks[0], original_main, argc, argv);
 }
 
+/// Has mpi4py take the module that Clump serves, if this process is Python. Whether the environment has
+/// changed.
+bool choose_module_of_mpi4py() {
+  if (base::has_rights_of_file()) return false;  // the variable is the caller's, and not asked for
+  const auto path = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
+  if (path == nullptr || base::variable(image::kMpi4pyVariable) != nullptr) return false;
+  const std::string module =
+      image::module_for_mpi4py(image::python_of(path), base::variable("PYTHONPATH"), base::variable("HOME"));
+  return !module.empty() && ::setenv(image::kMpi4pyVariable, module.c_str(), 1) == 0;
+}
+
 /// The same for a plain process: its end is seen, nothing else.
 int plain_main(int argc, char** argv, char** environment) {
   listen_to_neighbours();
   watch_main_thread_of_process();
+  diag::find_interpreter(host().ranks[0].interpreter);
   if (choose_module_of_mpi4py()) environment = base::environment();
   std::exit(original_main(argc, argv, environment));
 }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "diag/python.h"
 #include "fiber/identity.h"
 #include "image/image.h"
 #include "pmi/job.h"
@@ -63,6 +64,7 @@ struct HostedRank {
   StackBounds stack;
   std::atomic<rlim_t> soft_limits[RLIM_NLIMITS] = {}, hard_limits[RLIM_NLIMITS] = {};  ///< host/limits.cc
   std::atomic<std::uint32_t> changed_limits{0};                                        ///< a bit for each
+  diag::Interpreter interpreter;
   pid_t kernel_thread = 0;  ///< the main thread's own, where a fiber's sleeps
   int key_rounds = 0;       ///< host/threads.cc
 };
@@ -135,9 +137,6 @@ void refuse_other_mpi();
 /// host/mpi_library.cc: executes the program once more with a facade before the MPI library, if ld.so has
 /// loaded another library in its place. By the first constructor of a plain process.
 void begin_again_over_facade(char** argv, char** environment);
-/// host/mpi4py.cc: if this process is Python, and its mpi4py has a module for MPICH's ABI but none for the
-/// standard's, has it take that one. Whether the environment has changed. Before main().
-bool choose_module_of_mpi4py();
 /// host/preloads.cc: what this plain process executes before it is the rank keeps Clump's libraries in
 /// LD_PRELOAD.
 void keep_preloads(char** environment);

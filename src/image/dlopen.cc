@@ -367,6 +367,17 @@ void* symbol(void* handle, const char* name, const char* version, const void* fr
 }
 
 }  // namespace
+
+void* symbol_of_rank(const char* name) {
+  static constinit Hidden<char*()> error{"dlerror"};
+  Image* const mine = captured() ? &current_image() : nullptr;
+  const Caller caller{mine != nullptr ? mine->program->main : nullptr, mine};
+  void* found = visible_symbol(caller, name, nullptr, false);
+  error();  // the program has asked for nothing
+  if (mine != nullptr && found != nullptr) found = mine->variable(found);
+  return mine != nullptr && is_in_template(found) ? nullptr : found;
+}
+
 }  // namespace clump::image
 
 using namespace clump::image;  // the functions below are the C library's, outside of any namespace

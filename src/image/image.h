@@ -62,6 +62,9 @@ bool wants_executable_stacks();
 using StackHook = void (*)();
 void on_executable_stacks(StackHook hook);
 
+/// What dlsym(RTLD_DEFAULT) finds for the code of the calling thread's rank; null: nothing.
+void* symbol_of_rank(const char* name);
+
 /// The place of an address. Usable in a signal handler.
 struct Location {
   const char* object = nullptr;  ///< path of the program or library; null if the address belongs to none

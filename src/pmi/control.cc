@@ -31,6 +31,7 @@ void write(Writer& out, const FailureView& failure, std::size_t frames) {
   for (const FailureView::Frame& frame : failure.frames.first(frames)) {
     out.text(frame.object != nullptr ? frame.object : "");
     out.number(frame.address);
+    out.text(frame.function != nullptr ? frame.function : "");
   }
 }
 
@@ -64,7 +65,10 @@ std::size_t encode(const FailureView& failure, std::span<char> buffer) {
 
 std::string encode(const Failure& failure) {
   std::vector<FailureView::Frame> frames;
-  for (const Frame& frame : failure.frames) frames.push_back({frame.object.c_str(), frame.address});
+  for (const Frame& frame : failure.frames) {
+    const char* const function = frame.function.empty() ? nullptr : frame.function.c_str();
+    frames.push_back({frame.object.c_str(), frame.address, function});
+  }
   Writer out;
   write(out, {failure.rank, failure.reason, failure.code, failure.text, frames}, frames.size());
   return out.take();
@@ -82,6 +86,7 @@ bool decode(const std::string& bytes, Failure& failure) {
     Frame frame;
     frame.object = in.text();
     frame.address = in.number<std::uint64_t>();
+    frame.function = in.text();
     read.frames.push_back(std::move(frame));
   }
   if (!in.finished() || read.reason > Reason::kHang) return false;

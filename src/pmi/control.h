@@ -12,10 +12,11 @@
 namespace clump::pmi {
 
 /// An address in a rank's code, told by file and offset, so that mpiexec can find function and line whatever
-/// copy it was in.
+/// copy it was in; or a function of a program that an interpreter runs.
 struct Frame {
   std::string object;         ///< path of the program or library; empty if unknown
   std::uint64_t address = 0;  ///< as in the file: run-time address minus load address (what addr2line takes)
+  std::string function;  ///< of an interpreted program: then `object` is its source, and `address` the line
 };
 
 enum class Reason : std::uint8_t {
@@ -47,6 +48,7 @@ struct FailureView {
   struct Frame {
     const char* object;  ///< null if unknown
     std::uint64_t address;
+    const char* function = nullptr;  ///< null: it is no interpreted program's
   };
   std::span<const Frame> frames;
 };

@@ -445,15 +445,19 @@ TEST(NodeMemory, IsAsLongAsTheJobNeeds) {
 }
 
 TEST(Failure, ComesBackAsItWas) {
-  const Failure sent{
-      7, Reason::kSignal, 11, "at address 0x0", {{"/bin/a", 0x1234}, {"", 0xffffffffffffffff}}};
+  const Failure sent{7,
+                     Reason::kSignal,
+                     11,
+                     "at address 0x0",
+                     {{"/bin/a", 0x1234, {}}, {"", 0xffffffffffffffff, {}}, {"solve.py", 41, "Solver.step"}}};
   Failure read;
   ASSERT_TRUE(decode(encode(sent), read));
   EXPECT_EQ(read.rank, 7);
   EXPECT_EQ(read.reason, Reason::kSignal);
   EXPECT_EQ(read.code, 11);
   EXPECT_EQ(read.text, sent.text);
-  ASSERT_EQ(read.frames.size(), 2u);
+  ASSERT_EQ(read.frames.size(), 3u);
+  EXPECT_EQ(read.frames[2].function, "Solver.step");
   EXPECT_EQ(read.frames[0].object, "/bin/a");
   EXPECT_EQ(read.frames[1].address, 0xffffffffffffffffu);
 }

@@ -53,14 +53,14 @@ void each(Stream& s, Number& number) requires(std::is_integral_v<std::remove_con
     [&](auto&... fields) { (s.field(fields), ...); }(__VA_ARGS__); \
   }
 
-CLUMP_FIELDS(Frame, x.object, x.address)
+CLUMP_FIELDS(Frame, x.object, x.address, x.function)
 CLUMP_FIELDS(CommFacts, x.key, x.name, x.members)
 CLUMP_FIELDS(Begun, x.rank, x.comm, x.count)
 CLUMP_FIELDS(Awaited, x.kind, x.comm, x.peer, x.tag, x.bytes, x.call, x.holds, x.sequence, x.part)
 CLUMP_FIELDS(Waiter, x.rank, x.frames, x.items)
 CLUMP_FIELDS(Unmatched, x.rank, x.source, x.tag, x.comm, x.bytes, x.count)
 CLUMP_FIELDS(Posted, x.rank, x.source, x.tag, x.comm, x.count)
-CLUMP_FIELDS(Standing, x.rank, x.state, x.call, x.moved)
+CLUMP_FIELDS(Standing, x.rank, x.state, x.call, x.moved, x.runs)
 CLUMP_FIELDS(OtherRank, x.number, x.rank, x.job)
 CLUMP_FIELDS(Account, x.standings, x.comms, x.begun, x.waiters, x.unmatched, x.posted, x.others)
 #undef CLUMP_FIELDS

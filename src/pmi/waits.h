@@ -96,6 +96,7 @@ struct Standing {
   State state = State::kBefore;
   std::string call;         ///< the function of MPI that it has entered last, if that is known
   std::uint64_t moved = 0;  ///< changes whenever a message of it has moved, or a collective has begun
+  std::vector<Frame> runs;  ///< where its interpreter runs the program: none or one; read while it ran
 };
 
 /// A rank of another job that an account has to do with. Such ranks are not asked.

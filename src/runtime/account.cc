@@ -97,7 +97,7 @@ class RankAccount final : p2p::Matcher::Visitor {
 
   void add(std::span<const fiber::BlockedThread> threads) {
     for (const fiber::BlockedThread& thread : threads)
-      waiters_.push_back({&thread, {rank_.number, host::frames_of(thread.registers), {}}, {}});
+      waiters_.push_back({&thread, {rank_.number, host::frames_of(thread), {}}, {}});
     // The only thread of a rank changes the rank's objects without a lock. They are read only if a thread of
     // the rank is blocked.
     if (!threads.empty()) {
@@ -395,9 +395,11 @@ pmi::Account take_account(core::World& world) {
     if (rank == nullptr) continue;
     const core::AccessCounters* const its_accesses = accesses[static_cast<std::size_t>(rank->number)];
     if (its_accesses == nullptr) continue;  // it has just joined
+    const std::span<const fiber::BlockedThread> blocked = sleepers.of(rank->number);
     account.standings.push_back(
-        {rank->number, state_of(*rank), last_call_of(*rank), progress_of(world, *rank, *its_accesses)});
-    RankAccount(*rank, account, told, kept).add(sleepers.of(rank->number));
+        {rank->number, state_of(*rank), last_call_of(*rank), progress_of(world, *rank, *its_accesses), {}});
+    if (blocked.empty()) account.standings.back().runs = host::place_of_interpreter(rank->number);
+    RankAccount(*rank, account, told, kept).add(blocked);
   }
   return account;
 }
@@ -440,12 +442,12 @@ Computing computing_since_last_look(const core::Rank& rank) {
 }
 
 /// Whether a thread of the rank waits in MPI, and its fiber, if it has one, does not compute; that its other
-/// threads do not is known. If the fiber waits in MPI in each look, and nothing moves, it has not gone on. Then
-/// the time that workers have used for other ranks does not count.
+/// threads do not is known. If the fiber waits in MPI in each look, and nothing moves, it has not gone on.
+/// Then the time that workers have used for other ranks does not count.
 bool only_waits(const Computing& rank, std::span<const fiber::BlockedThread> blocked) {
   return std::ranges::any_of(blocked, [&](const fiber::BlockedThread& one) {
     const bool tells = !rank.any || one.who == rank.fiber;
-    return tells && host::is_in_mpi(host::frames_of(one.registers));
+    return tells && host::is_in_mpi(host::frames_of(one));
   });
 }
 

@@ -14,9 +14,11 @@
 #include "coll/select/rules.h"
 #include "common/housing.h"
 #include "common/places.h"
+#include "common/python.h"
 #include "common/rules_file.h"
 #include "common/scheduler.h"
 #include "inspect/inspect.h"
+#include "inspect/mpi4py.h"
 #include "inspect/search.h"
 #include "job/ranks_input.h"
 #include "output/ranks_output.h"
@@ -256,11 +258,34 @@ base::Status note_lacks(const image::Verdict& verdict, const pmi::App& app, Plan
   return {};
 }
 
+/// Has a Python program run by clump-python, if its ranks shall share a process. If they cannot, for want of
+/// the interpreter's library, that is a warning, and `asked` is what fits instead.
+void share_python(pmi::App& app, Plan& plan, tools::Ranks& asked) {
+  if (asked.as != tools::Ranks::As::kImages) return;
+  tools::SharedPython python = tools::shared_python(app.program, app.arguments);
+  if (python.interpreter.empty()) return;
+  if (python.library.empty()) {
+    plan.warnings.push_back(
+        fmt::format("the ranks of '{}' are processes: to share one, each opens a library of its own of {}, "
+                    "and there is no {}",
+                    app.arguments.front(), python.interpreter, python.wanted));
+    asked.as = tools::Ranks::As::kAuto;
+    return;
+  }
+  app.program = tools::own_program("clump-python");
+  app.arguments = std::move(python.arguments);
+  app.environment.push_back(fmt::format("{}={}", tools::kPythonLibraryVariable, python.library));
+  const auto value = [&](const char* name) { return value_of(app.environment, name); };
+  const std::string module =
+      image::module_for_mpi4py(python.interpreter, value("PYTHONPATH").c_str(), value("HOME").c_str());
+  if (!module.empty() && value(image::kMpi4pyVariable).empty())
+    app.environment.push_back(fmt::format("{}={}", image::kMpi4pyVariable, module));
+}
+
 /// What fits the program, if the user does not ask for something else.
-base::Status choose_housing(const Command& command, Housing fits, const std::string& why, Plan& plan,
+base::Status choose_housing(const tools::Ranks& asked, Housing fits, const std::string& why, Plan& plan,
                             Housing& housing) {
   using As = tools::Ranks::As;
-  const tools::Ranks& asked = command.as_asked;
   const bool can_share = fits == Housing::kImages;
   housing = can_share && asked.as != As::kProcesses ? Housing::kImages : Housing::kPlain;
   if (housing == Housing::kImages) return {};
@@ -425,6 +450,8 @@ base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
       CLUMP_TRY(tools::find_program(typed, from, app.program));
 
     exit_code = kExitCannotRun;
+    tools::Ranks asked = command.as_asked;
+    share_python(app, plan, asked);
     const image::Verdict verdict = inspect_app(app, plan);
     Housing fits;
     std::string why;
@@ -437,7 +464,7 @@ base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
       fits = Housing::kPlain;
       why = std::move(against);
     }
-    CLUMP_TRY(choose_housing(command, fits, why, plan, housings.emplace_back()));
+    CLUMP_TRY(choose_housing(asked, fits, why, plan, housings.emplace_back()));
   }
   exit_code = kExitUsage;
   CLUMP_TRY(give_rules(command, plan));

@@ -1,24 +1,17 @@
-// Python whose mpi4py is a binary wheel. Such a wheel has a module for each family of MPI libraries, and asks
-// the library in the process which one fits: ours has the standard's ABI, for which wheels have none so far.
-// They have one for MPICH's ABI, which our facade serves, so it is the one that Python is told to take.
+#include "inspect/mpi4py.h"
+
 #include <dirent.h>
-#include <sys/auxv.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <string>
-#include <string_view>
+#include <fstream>
 #include <vector>
 
-#include "base/environment.h"
-#include "host/state.h"
 #include "inspect/mpi_library.h"
 
-namespace clump::host {
+namespace clump::image {
 
 namespace {
-
-constexpr const char* kVariable = "MPI4PY_MPIABI";
 
 std::vector<std::string> names_in(const std::string& folder) {
   std::vector<std::string> names;
@@ -36,18 +29,22 @@ std::string parent_of(const std::string& path) {
 
 /// The folders that Python looks through for packages, as far as they follow from its path and its
 /// environment.
-std::vector<std::string> package_folders(const std::string& python) {
+std::vector<std::string> package_folders(const std::string& python, const char* python_path,
+                                         const char* home) {
   std::vector<std::string> folders;
-  if (const char* const path = base::variable("PYTHONPATH"); path != nullptr) {
-    for (std::string_view rest = path; !rest.empty();) {
+  if (python_path != nullptr) {
+    for (std::string_view rest = python_path; !rest.empty();) {
       const std::size_t end = std::min(rest.find(':'), rest.size());
       if (end > 0) folders.emplace_back(rest.substr(0, end));
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
   }
   std::vector<std::string> prefixes{parent_of(parent_of(python))};
-  if (const char* const home = base::variable("HOME"); home != nullptr)
-    prefixes.push_back(std::string(home) + "/.local");
+  if (char* const real = ::realpath(python.c_str(), nullptr); real != nullptr) {
+    prefixes.push_back(parent_of(parent_of(real)));
+    std::free(real);
+  }
+  if (home != nullptr) prefixes.push_back(std::string(home) + "/.local");
   prefixes.emplace_back("/usr/local");
   prefixes.emplace_back("/usr");
   for (const std::string& prefix : prefixes) {
@@ -75,15 +72,21 @@ bool needs_mpich(const std::vector<std::string>& folders) {
   return false;
 }
 
+bool is_python(std::string_view path) { return path.substr(path.rfind('/') + 1).starts_with("python"); }
+
 }  // namespace
 
-bool choose_module_of_mpi4py() {
-  if (base::has_rights_of_file()) return false;  // the variable is the caller's, and not asked for
-  const auto path = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
-  if (path == nullptr || base::variable(kVariable) != nullptr) return false;
-  const std::string_view name = std::string_view(path).substr(std::string_view(path).rfind('/') + 1);
-  if (!name.starts_with("python") || image::facade_for("libmpi.so.12").empty()) return false;
-  return needs_mpich(package_folders(path)) && ::setenv(kVariable, "mpich", 1) == 0;
+std::string python_of(const std::string& program) {
+  if (is_python(program)) return program;
+  std::ifstream file(program);
+  std::string interpreter;
+  if (file.get() != '#' || file.get() != '!' || !(file >> interpreter) || !is_python(interpreter)) return {};
+  return interpreter;
 }
 
-}  // namespace clump::host
+std::string module_for_mpi4py(const std::string& python, const char* python_path, const char* home) {
+  if (python.empty() || facade_for("libmpi.so.12").empty()) return {};
+  return needs_mpich(package_folders(python, python_path, home)) ? "mpich" : "";
+}
+
+}  // namespace clump::image

@@ -1,0 +1,79 @@
+"""Python programs: reports name their files, lines and functions; with --ranks fibers, seeds order their messages."""
+
+import pathlib
+import re
+import shutil
+import sys
+import tempfile
+import unittest
+
+from tool import Case, run
+
+PROGRAM = pathlib.Path(__file__).with_name("python_program.py")
+LINES = PROGRAM.read_text().splitlines()
+FIBERS = ("--ranks", "fibers")
+
+
+def line_with(text):
+    return next(number for number, line in enumerate(LINES, 1) if text in line)
+
+
+def place(text, function):
+    return f"at python_program.py:{line_with(text)}, in {function}"
+
+
+class Reports(Case):
+    OPTIONS = ()
+    RUNS = "runs"
+
+    def start(self, what, *options, ranks=2):
+        return run(*self.OPTIONS, *options, "-n", ranks, sys.executable, PROGRAM, what)
+
+    def test_deadlock(self):
+        self.assert_says(self.start("circle"), 1, "deadlock", "MPI_Recv", place("MPI.MPI_Recv(", "Solver.receive"))
+
+    def test_deadlock_of_threads(self):
+        result = self.start("thread", "--hang-after", 2)
+        self.assert_says(result, 1, place("MPI.MPI_Recv(", "Solver.receive"))
+
+    def test_time_out(self):
+        result = self.start("late", "--timeout", 2)
+        self.assert_says(result, 124, "rank 0 waits in MPI_Barrier " + place("MPI.MPI_Barrier(WORLD) if", "late"),
+                         "rank 1 " + self.RUNS + " " + place("time.sleep", "rest"))
+
+    def test_fault(self):
+        self.assert_says(self.start("fault"), 139, "rank 1 of 2 was ended by SIGSEGV", f"fault at {PROGRAM}:{line_with('string_at')}\n", "<module> at")
+
+    def test_end(self):
+        self.assert_says(self.start("leaves"), 3, "rank 1 of 2", "before it called MPI_Finalize", f"leaves at {PROGRAM}:{line_with('_exit(3)')}\n")
+
+
+class Fibers(Reports):
+    OPTIONS = FIBERS
+    RUNS = "is outside MPI"
+
+    def setUp(self):
+        told = run("--explain", *FIBERS, "-n", 1, sys.executable, "-c", "0")
+        if "there is no libpython" in told.err:
+            self.skipTest(told.err)
+        self.assert_says(told, 0, "1 rank as fiber")
+
+    def test_orders(self):
+        """A program that is wrong about the order of messages fails by a seed, and by that one again."""
+        found = self.start("order", "--explore", 50, ranks=3)
+        self.assert_says(found, 1, "RuntimeError: the first message is of rank 2")
+        seed = re.search(r"mpiexec --seed (\d+)", found.err)[1]
+        self.assert_says(self.start("order", "--seed", seed, ranks=3), 1, "RuntimeError: the first message is of rank 2")
+
+
+class WithoutLibrary(Case):
+    def test_ranks_are_processes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder, "bin/python3.0")
+            program.parent.mkdir()
+            shutil.copy(shutil.which("true"), program)
+            self.assert_says(run(*FIBERS, "-n", 2, program), 0, f"the ranks of '{program}' are processes", f"there is no libpython3.0.so.1.0 in {folder}/lib")
+
+
+if __name__ == "__main__":
+    unittest.main()
