@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <memory>
 
@@ -19,6 +20,7 @@
 #include "common/places.h"
 #include "inspect/elf_file.h"
 #include "inspect/inspect.h"
+#include "inspect/mpi4py.h"
 
 namespace clump::tools {
 
@@ -82,13 +84,17 @@ class Folder {
   std::string path_;
 };
 
-/// Runs the program to its end while ld.so writes what it does into files of the folder, one a process. Its
-/// exit code.
-int run_observed(const std::string& path, const std::vector<std::string>& words, const std::string& folder) {
+/// Runs the program to its end. Its exit code. `folder`: ld.so writes what it does into files there, one a
+/// process; empty: it does not. `errors`: the file that has its stderr; empty: our own.
+int run(const std::string& path, const std::vector<std::string>& words, const std::string& folder,
+        const std::string& errors) {
   const pid_t child = ::fork();
   if (child == 0) {
-    ::setenv("LD_DEBUG", "libs,files", 1);
-    ::setenv("LD_DEBUG_OUTPUT", (folder + "/ld").c_str(), 1);
+    if (!folder.empty()) {
+      ::setenv("LD_DEBUG", "libs,files", 1);
+      ::setenv("LD_DEBUG_OUTPUT", (folder + "/ld").c_str(), 1);
+    }
+    if (!errors.empty()) ::dup2(::open(errors.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600), STDERR_FILENO);
     std::vector<char*> arguments;
     for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
@@ -111,6 +117,8 @@ std::string behind(const std::string& line, std::string_view before) {
   return rest.substr(0, std::min(rest.find(" ["), rest.size()));
 }
 
+std::string name_in_folder(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
 /// MPI libraries by name, with what has named them and where they were found.
 using Seen = std::map<std::string, WrongMpi>;
 
@@ -119,6 +127,7 @@ bool read_observations(const std::string& folder, const std::vector<std::string>
   bool has_module = false;
   std::error_code none;
   for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
+    if (!name_in_folder(entry.path()).starts_with("ld.")) continue;
     std::ifstream file(entry.path());
     for (std::string line; std::getline(file, line);) {
       const std::string found = behind(line, "calling init: ");
@@ -152,9 +161,7 @@ std::vector<std::string> modules_of_mpi4py(const std::string& python) {
   return all;
 }
 
-std::string name_in_folder(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
-/// Says what mpi4py is under mpiexec (host/mpi4py.cc), and whether a module of it fits.
+/// Says what mpi4py is under mpiexec (inspect/mpi4py.h), and whether a module of it fits.
 bool show_mpi4py(const std::vector<std::string>& modules) {
   print_out("this Python has mpi4py with {} module{}; one is chosen by 'from mpi4py import MPI':\n",
             modules.size(), modules.size() == 1 ? "" : "s");
@@ -189,7 +196,14 @@ bool is_of_mpi4py(const WrongMpi& library, const std::vector<std::string>& modul
   return name_in_folder(library.by).starts_with("_ctypes.") || std::ranges::count(modules, library.by) > 0;
 }
 
-bool is_python(const std::string& path) { return name_in_folder(path).starts_with("python"); }
+/// Runs as mpiexec runs it what an mpi4py without an MPI library has ended: whether it ends well.
+bool show_run_of_mpiexec(std::vector<std::string> words) {
+  const std::string mpiexec = own_program("mpiexec");
+  words.insert(words.begin(), {mpiexec, "-n", "1"});
+  const int code = run(mpiexec, words, {}, {});
+  print_out("so started:                 ended with exit code {}\n", code);
+  return code == 0;
+}
 
 int show_what_comes(const std::string& path, const std::vector<std::string>& words) {
   const Folder folder;
@@ -198,9 +212,12 @@ int show_what_comes(const std::string& path, const std::vector<std::string>& wor
                 std::strerror(errno));
     return 1;
   }
-  const int code = run_observed(path, words, folder.path());
+  const std::string python = image::python_of(path);
   const std::vector<std::string> modules =
-      is_python(path) ? modules_of_mpi4py(words.front()) : std::vector<std::string>();
+      python.empty() ? std::vector<std::string>() : modules_of_mpi4py(python);
+  // By itself such a Python may end for want of an MPI library, which it has under mpiexec.
+  const std::string errors = modules.empty() ? "" : folder.path() + "/errors";
+  const int code = run(path, words, folder.path(), errors);
   Seen seen;
   const bool has_chosen = read_observations(folder.path(), modules, seen) && modules.size() > 1;
   std::string command;
@@ -214,15 +231,20 @@ int show_what_comes(const std::string& path, const std::vector<std::string>& wor
   for (auto& [name, library] : seen) {
     if (any && library.path.empty()) continue;
     library.user = command;
-    if (has_chosen && is_of_mpi4py(library, modules)) {
+    // Without any MPI library there, mpi4py has asked for each in vain.
+    if ((has_chosen || (!any && !modules.empty())) && is_of_mpi4py(library, modules)) {
       asks_mpi4py = true;
-      show_start(library);
+      if (any) show_start(library);
     } else {
       fits = show(library) && fits;
     }
   }
   if (seen.empty()) print_out("{}: no MPI library has come in\n", command);
   if (asks_mpi4py) fits = show_mpi4py(modules) && fits;
+  if (code != 0 && asks_mpi4py && fits)
+    fits = show_run_of_mpiexec(words);
+  else if (std::ifstream said(errors); said)
+    print_error("{}", std::string(std::istreambuf_iterator<char>(said), {}));
   return fits ? 0 : 1;
 }
 
