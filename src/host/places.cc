@@ -4,11 +4,15 @@
 #include <unwind.h>
 
 #include <array>
+#include <memory>
 #include <mutex>
+#include <set>
+#include <string>
 #include <string_view>
 
 #include "diag/libraries.h"
 #include "diag/places.h"
+#include "diag/python.h"
 #include "host/host.h"
 #include "host/state.h"
 #include "image/image.h"
@@ -46,6 +50,30 @@ _Unwind_Reason_Code look(_Unwind_Context* context, void* argument) {
   return _URC_END_OF_STACK;
 }
 
+/// In the address of a CodePlace: it is a line of an interpreted program, and the object its source.
+constexpr std::uint64_t kIsLine = std::uint64_t{1} << 63;
+
+/// Names of sources, kept for ever; any thread.
+const char* keep_name(const char* name) {
+  static std::mutex one_at_a_time;
+  static auto& names = *new std::set<std::string>;
+  const std::lock_guard lock(one_at_a_time);
+  return names.emplace(name).first->c_str();
+}
+
+/// The line of Python that the calling thread is in, if the call is one of its interpreter, in `object`.
+CodePlace find_in_python(const char* object) {
+  const fiber::Identity* const rank = fiber::identity();
+  if (rank == nullptr) return {};
+  const diag::Interpreter& interpreter = host().rank(*rank).interpreter;
+  const char* const its = image::locate(reinterpret_cast<const void*>(interpreter.runtime)).object;
+  if (its == nullptr || std::string_view(its) != object) return {};
+  pmi::FailureView::Frame frame{};
+  const auto texts = std::make_unique<diag::FrameTexts>();
+  if (diag::read_python(interpreter, __builtin_thread_pointer(), {&frame, 1}, *texts) == 0) return {};
+  return frame.object != nullptr ? CodePlace{keep_name(frame.object), frame.address | kIsLine} : CodePlace{};
+}
+
 }  // namespace
 
 const void* find_programs_call(const void* address) {
@@ -60,11 +88,13 @@ CodePlace find_in_code(const void* address) {
   const void* const call = static_cast<const char*>(address) - 1;
   const image::Location location = image::locate(call);
   if (location.object == nullptr) return {nullptr, reinterpret_cast<std::uintptr_t>(address)};
-  return {location.object, location.address};
+  const CodePlace line = find_in_python(location.object);
+  return line.object != nullptr ? line : CodePlace{location.object, location.address};
 }
 
 std::string name_in_code(const CodePlace& place) {
   if (place.object == nullptr) return fmt::format("{:#x}", place.address);
+  if ((place.address & kIsLine) != 0) return fmt::format("{}:{}", place.object, place.address & ~kIsLine);
   static std::mutex one_at_a_time;
   const std::lock_guard lock(one_at_a_time);
   static diag::NamePlace* const name = open_library();
