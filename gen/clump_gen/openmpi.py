@@ -12,10 +12,10 @@ from .standard import Form, Function, Parameter
 OTHER_OBJECTS = {
     "ompi_mpi_lb": 512, "ompi_mpi_ub": 512, "ompi_mpi_2cplex": 512, "ompi_mpi_2dblcplex": 512, "ompi_mpi_ldblcplex": 512,
     "ompi_mpi_cxx_sfltcplex": 512, "ompi_mpi_short_float": 512, "ompi_mpi_c_short_float_complex": 512, "ompi_mpi_unavailable": 512,
-    "ompi_mpi_errors_throw_exceptions": 1024,
 }  # fmt: skip
-# Second objects of one handle: programs of Open MPI 4 have the first, those of 5 the second.
-SECOND_OBJECTS = {"ompi_mpi_c_complex": ("MPI_C_FLOAT_COMPLEX", 512)}
+# Second objects of one handle: programs of Open MPI 4 have the first, those of 5 the second. Its C++ bindings' MPI::ERRORS_THROW_EXCEPTIONS throws
+# nothing where they are built without exceptions, as Debian's are: the call returns.
+SECOND_OBJECTS = {"ompi_mpi_c_complex": ("MPI_C_FLOAT_COMPLEX", 512), "ompi_mpi_errors_throw_exceptions": ("MPI_ERRORS_RETURN", 1024)}
 
 
 def _convert(_: Form, p: Parameter) -> Optional[str]:

@@ -149,6 +149,23 @@ class Programs(tool.Case):
             shown = tool.run(*way, "-n", 2, PROGRAMS / "opal_and_rte")
             self.assertEqual((shown.code, shown.out), (0, "all of it holds for 2 ranks\n"), shown)
 
+    def test_the_handler_of_the_cxx_bindings_returns(self):
+        text = """#include <mpi.h>
+            #include <stdio.h>
+            extern struct ompi_predefined_errhandler_t ompi_mpi_errors_throw_exceptions;
+            int main(void) {
+              MPI_Errhandler set = (MPI_Errhandler)&ompi_mpi_errors_throw_exceptions;
+              MPI_Init(NULL, NULL);
+              int code = MPI_Comm_set_errhandler(MPI_COMM_WORLD, set), wrong = MPI_Send(NULL, 0, MPI_INT, 99, 0, MPI_COMM_WORLD);
+              printf("%d %d\\n", code, wrong == MPI_ERR_RANK);
+              MPI_Finalize();
+            }"""
+        with tempfile.TemporaryDirectory() as folder:
+            compile_text(text, f"-I{PEER / 'include'}", FACADE, "-o", f"{folder}/throws")
+            for way in WAYS:
+                result = tool.run("-n", "1", *way, f"{folder}/throws")
+                self.assertEqual((result.code, result.out), (0, "0 1\n"), result)
+
     def test_an_extension_that_clump_lacks(self):
         missing.check_extension(self, PEER / "bin/mpicc", "Open MPI")
 
