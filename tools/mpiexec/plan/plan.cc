@@ -338,8 +338,14 @@ base::Status prepare_exploration(const Command& command, Plan& plan) {
         *command.seed, why);
   };
   if (!command.hosts.empty()) return refuse("there are other hosts: leave out --host and --hostfile");
-  if (std::ranges::any_of(job.processes, &pmi::HostProcess::plain))
-    return refuse(fmt::format("some are processes: {}", plan.why_plain));
+  if (std::ranges::any_of(job.processes, &pmi::HostProcess::plain)) {
+    const bool may_share = command.as_asked.as == tools::Ranks::As::kAuto &&
+                           std::ranges::any_of(job.apps, [](const pmi::App& app) {
+                             return !tools::shared_python(app.program, app.arguments).library.empty();
+                           });
+    return refuse(fmt::format("some are processes: {}{}", plan.why_plain,
+                              may_share ? "; with --ranks fibers those of Python are fibers" : ""));
+  }
   if (job.processes.size() > 1) return refuse("--per-process makes several");
   if (job.scheduler != pmi::Scheduler::kFibers)
     return refuse(plan.why_threads.empty() ? "--scheduler threads (or CLUMP_SCHEDULER) makes threads of them"
