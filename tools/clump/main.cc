@@ -1,5 +1,6 @@
 // clump: what this installation is and can, and what it would do with a program.
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <sstream>
