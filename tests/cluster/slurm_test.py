@@ -145,6 +145,8 @@ class Slurm(tool.Case):
                 self.assertNotEqual(job.returncode, 0)
                 self.assertIn(f"clump: rank 3 of 4 on h1 {says}", job.stderr)
 
+    TWO = ("-N2", "-wh0,h1")  # of which no earlier job's end may keep it off
+
     def salloc(self, *words: object, host: str = "h0") -> subprocess.CompletedProcess:
         """Options of salloc, and a command of the shell, in which $mpiexec, $sums and $where are programs."""
         programs = {"mpiexec": tool.BIN / "mpiexec", "sums": tool.BIN / "mpi_collectives_reductions", "where": "hostname"}
@@ -181,13 +183,13 @@ class Slurm(tool.Case):
                 self.assertEqual((job.returncode, job.stderr), (0, ""), job)
 
     def test_slots_of_the_allocation(self):
-        self.assert_hosts(self.salloc("-N2", "--ntasks-per-node=2", "$mpiexec $where"), "h0 h0 h1 h1")
+        self.assert_hosts(self.salloc(*self.TWO, "--ntasks-per-node=2", "$mpiexec $where"), "h0 h0 h1 h1")
         self.assert_hosts(self.salloc("-N3", "-n4", "$mpiexec $where"), "h0 h0 h1 h2")
         self.assert_hosts(self.salloc("-N3", "-n4", "$mpiexec -n 3 $where"), "h0 h0 h1")
         self.assert_hosts(self.salloc("-N3", "-n4", "$mpiexec -rmk none -n 3 $where"), "h0 h0 h0")
 
     def test_mpiexec_on_a_host_that_is_not_of_the_allocation(self):
-        self.assert_hosts(self.salloc("-N2", "-n3", "$mpiexec $where", host="h3"), "h0 h0 h1")
+        self.assert_hosts(self.salloc(*self.TWO, "-n3", "$mpiexec $where", host="h3"), "h0 h0 h1")
         self.assertEqual(self.salloc("-N2", "-n3", "$mpiexec $sums", host="h3").returncode, 0)
 
     def test_mpiexec_in_a_step_on_fewer_hosts(self):
@@ -197,10 +199,10 @@ class Slurm(tool.Case):
         """What users set for their own srun does not change mpiexec's."""
         for setting in ("SLURM_LABELIO=1", "SLURM_STDOUTMODE=/dev/null", "SLURM_STDINMODE=none", "SLURM_RESV_PORTS=1", "SRUN_CPUS_PER_TASK=99"):
             with self.subTest(setting):
-                self.assert_hosts(self.salloc("-N2", "-n2", f"{setting} $mpiexec $where"), "h0 h1")
+                self.assert_hosts(self.salloc(*self.TWO, "-n2", f"{setting} $mpiexec $where"), "h0 h1")
 
     def test_heterogeneous_jobs(self):
-        parts = ("-N1", "-n1", ":", "-N2", "-n3")
+        parts = ("-N1", "-wh0", "-n1", ":", "-N2", "-wh1,h2", "-n3")
         self.assert_hosts(self.salloc(*parts, "$mpiexec $where"), "h0 h1 h1 h2")
         self.assert_hosts(self.salloc(*parts, "CLUMP_TREE_WIDTH=1 $mpiexec $where"), "h0 h1 h1 h2")
         for command in ("$mpiexec $sums", "$mpiexec -n 1 $sums : -n 3 $sums", "srun --mpi=pmix --het-group=0,1 $sums"):
