@@ -51,6 +51,9 @@ class Widths(tool.Case):
     def test_help_in_a_pipe_has_80_columns_or_what_is_said(self):
         self.assertLessEqual(widest(tool.run("--help", env={"COLUMNS": ""}).out), 80)
         self.assertLessEqual(widest(tool.run("--help", env={"COLUMNS": "50"}).out), 50)
+        words = tool.run("--help").out.split()
+        for columns in (1, 20, 32, 33, 40):
+            self.assertEqual(tool.run("--help", env={"COLUMNS": str(columns)}).out.split(), words, columns)
 
     def test_reports_fit(self):
         for columns in (60, 80):
@@ -140,7 +143,7 @@ class Numbers(tool.Case):
     def test_universe_of_the_system(self):
         result = tool.run("-n", 1, "-usize", "SYSTEM", "--cores", "0,0,0", "true")
         self.assertEqual(result.code, 0, result)
-        self.assert_says(tool.run("-usize", "INFINITE", "true"), 2, "'INFINITE' is not a whole number")
+        self.assert_says(tool.run("-usize", "INFINITE", "true"), 2, "there is no 'INFINITE'; there are N (a number), SYSTEM")
 
     def test_exit_codes(self):
         self.assert_says(tool.run("-n", 3, "-print-all-exitcodes", "true"), 0, "mpiexec: exit codes: 0-2: 0")

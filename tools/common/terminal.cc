@@ -24,7 +24,7 @@ std::size_t letters(std::string_view text) {
 
 std::size_t indent_of(std::string_view line, std::size_t columns, std::size_t step) {
   const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
-  std::size_t indent = begin + step;
+  std::size_t indent = std::min(begin + step, columns * 2 / 3);
   for (std::size_t gap = line.find("  ", begin); gap < columns / 2; gap = line.find("  ", indent)) {
     const std::size_t text = line.find_first_not_of(' ', gap);
     if (text > columns / 2) break;  // or there is none
@@ -40,7 +40,8 @@ void add_line(std::string& all, std::string_view line, std::size_t columns, std:
     const std::size_t room = first ? columns : columns - indent.size();
     if (letters(line) <= room) break;
     std::size_t end = 0;  // a blank behind which the next line begins
-    const std::size_t from = first ? std::min(indent.size(), line.size()) : 0;
+    const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
+    const std::size_t from = first ? std::min(std::max(indent.size(), begin), line.size()) : 0;
     for (std::size_t at = line.find(' ', from); at != std::string_view::npos; at = line.find(' ', at + 1)) {
       if (end != 0 && letters(line.substr(0, at)) > room) break;
       end = at;

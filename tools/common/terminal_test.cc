@@ -21,6 +21,11 @@ TEST(Terminal, LinesAreBrokenBehindWhereTheirTextBegins) {
   EXPECT_EQ(fit("mpiexec: one two three four", 20), "mpiexec: one two\n  three four");
 }
 
+TEST(Terminal, DeepLinesFitNarrowTerminals) {
+  EXPECT_EQ(fit(std::string(30, ' ') + "which goes on\n", 20),
+            std::string(30, ' ') + "which\n" + std::string(13, ' ') + "goes on\n");
+}
+
 TEST(Terminal, WhatIsOneWordStaysWhole) {
   EXPECT_EQ(fit("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa b", 20), "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n  b");
   EXPECT_EQ(fit("a/very/long/path/without/blanks", 20), "a/very/long/path/without/blanks");

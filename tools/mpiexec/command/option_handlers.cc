@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdlib>
 #include <limits>
 
@@ -20,11 +21,11 @@ namespace {
 
 constexpr std::int64_t kMaxSeed = std::numeric_limits<std::int64_t>::max() / 2;  // more come after it
 
-std::vector<std::string> split(const std::string& list, char separator) {
+std::vector<std::string> split(std::string_view list, char separator) {
   std::vector<std::string> names;
   for (std::size_t from = 0; from <= list.size();) {
     const std::size_t to = std::min(list.find(separator, from), list.size());
-    if (to > from) names.push_back(list.substr(from, to - from));
+    if (to > from) names.emplace_back(list.substr(from, to - from));
     from = to + 1;
   }
   return names;
@@ -38,8 +39,8 @@ base::Status use_output_folder(Command& command, const std::string& folder) {
 
 /// Of other launchers' --map-by, beside slot and node.
 constexpr const char* kUnits =
-    "slot|node|hwthread|core|l1cache|l2cache|l3cache|cache|numa|package|socket|board|machine|dist|ppr|rr|"
-    "user";
+    "slot|node|hwthread|core|l1cache|l2cache|l3cache|cache|numa|package|socket|board|machine|dist|pci|ppr|rr|"
+    "numanode|l1dcache|l2dcache|user";
 constexpr std::string_view kTime = "%t ";
 
 /// The time comes first, whatever is asked for first.
@@ -48,8 +49,14 @@ void put_in_front(Command& command, std::string_view text) {
   command.line_prefix = fmt::format("{}{}", has_time ? kTime : "", text);
 }
 
+/// Values are written in any case elsewhere.
+std::string lower(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char letter) { return std::tolower(letter); });
+  return text;
+}
+
 base::Status no_such_value(const Given& given, std::string_view value, std::string_view all) {
-  std::vector<std::string> names = split(std::string(all), '|');
+  std::vector<std::string> names = split(all, '|');
   return base::fail(MPI_ERR_ARG, "{}: there is no '{}'; there are {}", given.text(), value,
                     fmt::join(names, ", "));
 }
@@ -62,19 +69,52 @@ base::Status no_rank_file(const Given& given) {
 base::Status check_value(const Given& given) {
   const std::string_view all = given.row.metavar;
   if (all.empty()) return {};
-  const std::vector<std::string> names = split(std::string(all), '|');
-  const std::string said = given.values[0].substr(0, given.values[0].find_first_of(":="));
+  const std::vector<std::string> names = split(all, '|');
+  const std::string said = lower(given.values[0].substr(0, given.values[0].find_first_of(":=")));
   if (said.empty() && !all.ends_with('|')) return no_such_value(given, said, all);
   for (const std::string& value : split(said, ','))
     if (std::ranges::find(names, value) == names.end()) return no_such_value(given, value, all);
   return {};
 }
 
-/// As Open MPI has it: a value, and what qualifies it behind a colon. What goes to files goes to the
-/// terminal, too, unless that is ":nocopy".
-void use_copy(Command& command, std::string_view value) {
-  const std::size_t colon = value.find(':');
-  command.tee = colon == std::string_view::npos || value.substr(colon) != ":nocopy";
+/// What qualifies a place for output, as Open MPI has it. What goes to files goes to the terminal, too,
+/// unless that is "nocopy". Others say how files are named.
+base::Status qualify_output(Command& command, const Given& given, const std::string& qualifier) {
+  const std::string word = lower(qualifier);
+  constexpr const char* kAll = "copy|nocopy|jobid|nojobid|raw";
+  const std::vector<std::string> known = split(kAll, '|');
+  if (std::ranges::find(known, word) == known.end()) return no_such_value(given, qualifier, kAll);
+  if (word == "nocopy") command.tee = false;
+  return {};
+}
+
+base::Status qualify_output(Command& command, const Given& given, const std::string& value,
+                            std::size_t colon) {
+  if (colon == std::string::npos) return {};
+  for (const std::string& one : split(value.substr(colon + 1), ','))
+    CLUMP_TRY(qualify_output(command, given, one));
+  return {};
+}
+
+/// What Open MPI's --map-by has behind a colon: it changes nothing, or is an option of its own.
+base::Status qualify_mapping(Command& command, const Given& given, const std::string& value,
+                             std::size_t colon) {
+  if (colon == std::string::npos) return {};
+  constexpr const char* kAll =
+      "oversubscribe|nooversubscribe|span|pe|inherit|noinherit|hwtcpus|corecpus|hwthread|node|display|"
+      "ordered|file";
+  const std::vector<std::string> known = split(kAll, '|');
+  std::string rest = lower(value.substr(colon + 1));
+  std::ranges::replace(rest, ',', ':');
+  for (const std::string& one : split(rest, ':')) {
+    const std::string word = one.substr(0, one.find('='));
+    if (word == "nolocal")
+      return base::fail(MPI_ERR_UNSUPPORTED_OPERATION, "{} is not supported: name the hosts by --host",
+                        given.text());
+    if (std::ranges::find(known, word) == known.end()) return no_such_value(given, one, kAll);
+    if (word == "nooversubscribe") command.enough_cores = true;
+  }
+  return {};
 }
 
 }  // namespace
@@ -150,7 +190,9 @@ base::Status one_per_host(Parser& parser, const Given&) {
 base::Status map_by(Parser& parser, const Given& given) {
   const std::string& value = given.values[0];
   Command& command = parser.command();
-  const std::string unit = value.substr(0, value.find(':'));
+  const std::string unit = lower(value.substr(0, value.find_first_of(":=")));
+  if (unit != "ppr" && unit != "rankfile" && unit != "pe-list" && unit != "dist" && unit != "pci")
+    CLUMP_TRY(qualify_mapping(command, given, value, value.find(':')));
   if (unit == "node" || unit == "slot") {
     command.map_by = unit == "node" ? MapBy::kNode : MapBy::kSlot;
   } else if (const std::size_t end = value.find(":node"); unit == "ppr" && end != std::string::npos) {
@@ -260,23 +302,29 @@ base::Status output_folder(Parser& parser, const Given& given) {
 // Open MPI's --output-filename.
 base::Status output_folder_and_tee(Parser& parser, const Given& given) {
   const std::string& value = given.values[0];
-  use_copy(parser.command(), value);
-  return use_output_folder(parser.command(), value.substr(0, value.find(':')));
+  const std::size_t colon = value.find(':');
+  parser.command().tee = true;
+  CLUMP_TRY(qualify_output(parser.command(), given, value, colon));
+  return use_output_folder(parser.command(), value.substr(0, colon));
 }
 
 // Open MPI 5's --output.
 base::Status output(Parser& parser, const Given& given) {
   Command& command = parser.command();
+  bool is_place = false;  // whose qualifiers may come behind commas, too
   for (const std::string& one : split(given.values[0], ',')) {
-    const std::string value = one.substr(0, one.find(':'));
-    const std::string name = value.substr(0, value.find('='));
+    const std::size_t colon = one.find(':');
+    const std::string value = one.substr(0, colon);
+    const std::string name = lower(value.substr(0, value.find('=')));
     const std::string place = value.substr(std::min(name.size() + 1, value.size()));
     if (name == "tag" || name == "tag-detailed" || name == "tag-fullname") {
       put_in_front(command, kRankTag);
     } else if (name == "timestamp") {
       CLUMP_TRY(timestamp_output(parser, given));
     } else if ((name == "dir" || name == "file") && !place.empty()) {
-      use_copy(command, one);
+      is_place = true;
+      command.tee = true;
+      CLUMP_TRY(qualify_output(command, given, one, colon));
       CLUMP_TRY(use_output_folder(command, place));
       if (name == "file") {
         const std::string path = tools::absolute(place, tools::current_directory());
@@ -285,6 +333,7 @@ base::Status output(Parser& parser, const Given& given) {
     } else if (name == "merge-stderr-to-stdout") {
       return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
                         "{}: {} is not supported: write 2>&1 behind the command", given.text(), name);
+    } else if (is_place && value == one && place.empty() && qualify_output(command, given, one).ok()) {
     } else {
       return no_such_value(given, one, "tag|timestamp|dir=DIR|file=FILE");
     }
@@ -315,7 +364,9 @@ base::Status color(Parser&, const Given& given) {
 
 base::Status universe(Parser& parser, const Given& given) {
   Command& command = parser.command();
-  command.system_universe = given.values[0] == "SYSTEM";
+  command.system_universe = lower(given.values[0]) == "system";
+  if (lower(given.values[0]) == "infinite")
+    return no_such_value(given, given.values[0], "N (a number)|SYSTEM");
   return command.system_universe ? base::Status() : read_number(given, given.values[0], command.universe);
 }
 

@@ -14,7 +14,7 @@ constexpr std::string_view kNoDaemons = "jobs start without daemons or remote sh
 // One row per option, aligned by hand.
 // clang-format off
 const Option kOptions[] = {
-    {{"n", "np", "c"}, ranks, 1, "N", "number of ranks (default: the slots of the hosts; 1 on this host)"},
+    {{"n", "np", "c"}, ranks, 1, "N", "number of ranks (default: for one program the slots of --host and the like, otherwise 1)"},
     {{"wdir", "wd"}, text<&Part::working_directory>, 1, "DIR", "run the program in DIR"},
     {{"gwdir"}, text<&Command::working_directory>, 1, "DIR", "run all programs in DIR"},
     {{"path"}, path, 1, "DIR:...", "look for the program in these folders before those of PATH"},
@@ -109,7 +109,7 @@ const Option kOptions[] = {
      "draw from N whatever MPI leaves open: who runs next, what arrives and is found first; the same N repeats the run"},
     {{"explore"}, explore, 1, "N",
      "run with N seeds in turn, from --seed or 1 on, until one fails: show that run, and how to repeat it"},
-    {{"print-all-exitcodes"}, set<&Command::all_exit_codes>, 0, "", "print the exit codes of all ranks at the end"},
+    {{"print-all-exitcodes"}, set<&Command::all_exit_codes>, 0, "", "say at the end with which exit codes the ranks have ended"},
     {{"explain", "verbose", "v"}, set<&Command::explain>, 0, "", "say in one line how the ranks run, and why"},
     {{"quiet", "q"}, set<&Command::quiet>, 0, "", "do not name ignored options"},
     {{"color", "colour"}, color, 1, "auto|always|never",
@@ -129,6 +129,8 @@ const Option kOptions[] = {
     {{"rankfile", "rf"}, refused, 1, "", kNoRankFile},
     {{"ckpoint-interval", "ckpoint-prefix", "ckpointlib", "ckpoint-num"}, refused, 1, "", "there are no checkpoints"},
     {{"merge-stderr-to-stdout"}, refused, 0, "", "write 2>&1 behind the command"},
+    {{"with-ft"}, refused, 1, "", "a failing rank always ends the job"},
+    {{"stop-in-init", "stop-on-exec"}, refused, 0, "", "use --gdb"},
     {{"xml"}, refused, 0, "", "use --tag-output, or --output-dir"},
     {{"do-not-launch"}, refused, 0, "", "use --map, without a program"},
     {{"preload-binary"}, refused, 0, "", "copy the program to the hosts first"},
@@ -139,7 +141,7 @@ const Option kOptions[] = {
     {{"aps", "mps"}, refused, 0, "", "use --profile"},
     {{"dvm", "dvm-uri"}, refused, 1, "", kNoDaemons},
 
-    {{"bind-to"}, ignored, 1, "none|hwthread|core|slot|l1cache|l2cache|l3cache|cache|numa|package|socket|board|machine|rr|user|cpu-list|", kPlacement},
+    {{"bind-to"}, ignored, 1, "none|hwthread|core|slot|l1cache|l2cache|l3cache|cache|numa|package|socket|board|machine|pu|numanode|l1dcache|l2dcache|gpu|rr|user|cpu-list|", kPlacement},
     {{"rank-by"}, ignored, 1, "slot|node|fill|span|hwthread|core|l1cache|l2cache|l3cache|numa|package|socket|board|", kPlacement},
     {{"membind"}, ignored, 1, "none|firsttouch|nexttouch|bind|interleave|replicate", kPlacement},
     {{"binding", "cpus-per-proc", "cpus-per-rank", "ranks-per-proc", "gpus-per-proc", "gpu-subdevs-per-proc"}, ignored, 1, "", kPlacement},
@@ -152,14 +154,14 @@ const Option kOptions[] = {
     {{"mca", "gmca", "pmixmca", "prtemca", "omca"}, mca, 2, "", "a setting of Open MPI's"},
     {{"am", "tune", "pmix", "runtime-options", "rtos"}, ignored, 1, "", "a setting of Open MPI's"},
     {{"demux"}, ignored, 1, "poll|select|port", kNoDaemons},
-    {{"order-nodes"}, ignored, 1, "UP|DOWN", kNoDaemons},
+    {{"order-nodes"}, ignored, 1, "up|down", kNoDaemons},
     {{"hydra-bin-path", "localhost", "nameserver", "branch-count", "launch-agent", "keepalive", "tmpdir", "spawn-timeout"},
      ignored, 1, "", kNoDaemons},
     {{"enable-x", "disable-x", "disable-hostname-propagation", "noprefix", "no-local", "pmi-port", "noconf", "novm",
       "leave-session-attached", "debug-daemons", "debug-devel", "report-child-jobs-separately"},
      ignored, 0, "", kNoDaemons},
-    {{"report-pid", "report-uri"}, ignored, 1, "", kNoDaemons},
-    {{"silent-abort", "show-progress", "parsable", "parseable", "ilp64", "index-argv-by-rank"}, ignored, 0, "", "has no meaning here"},
+    {{"report-pid", "report-uri", "output-proctable", "bootstrap-exec-args"}, ignored, 1, "", kNoDaemons},
+    {{"silent-abort", "display-comm", "trace-pt2pt", "show-progress", "parsable", "parseable", "ilp64", "index-argv-by-rank"}, ignored, 0, "", "has no meaning here"},
 };
 // clang-format on
 

@@ -151,8 +151,9 @@ std::string help_text(std::size_t columns) {
   text += "\nOptions of other launchers that are accepted and change nothing:\n";
   const std::size_t room = columns - 2;
   for (std::size_t from = 0; from < accepted.size();) {
-    const std::size_t to =
-        accepted.size() - from <= room ? accepted.size() : accepted.rfind(' ', from + room);
+    std::size_t to = accepted.size() - from <= room ? accepted.size() : accepted.rfind(' ', from + room);
+    if (to == std::string::npos || to <= from)
+      to = std::min(accepted.find(' ', from), accepted.size());  // a word that is longer
     text += "  " + accepted.substr(from, to - from) + "\n";
     from = to + 1;
   }

@@ -122,7 +122,7 @@ base::Status Parser::option() {
     if (at_ >= words_.size()) {
       return base::fail(MPI_ERR_ARG, "option {} needs {}", word, row->values == 1 ? "a value" : "two values");
     }
-    if (row->values == 1 && is_option(words_[at_]))
+    if (values.empty() && is_option(words_[at_]))
       return base::fail(MPI_ERR_ARG,
                         "option {0} needs a value, {1}, and {2} is an option itself; if it is meant as the "
                         "value, write {0}={2}",
