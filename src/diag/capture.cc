@@ -71,14 +71,18 @@ void capture(Stack& stack, const void* context) {
   _Unwind_Backtrace(visit, &walk);
 }
 
-void add_python(Stack& stack, const Interpreter& interpreter, FrameTexts& texts) {
-  const auto is_of_interpreter =
-      [object = image::locate(reinterpret_cast<const void*>(interpreter.runtime)).object](
-          const pmi::FailureView::Frame& frame) {
-        return frame.object != nullptr && object != nullptr && std::strcmp(frame.object, object) == 0;
-      };
+std::size_t first_of_interpreter(const Stack& stack, const Interpreter& interpreter) {
+  const char* const object = image::locate(reinterpret_cast<const void*>(interpreter.runtime)).object;
+  const auto is_its = [object](const pmi::FailureView::Frame& frame) {
+    return frame.object != nullptr && object != nullptr && std::strcmp(frame.object, object) == 0;
+  };
   std::size_t inner = 0;
-  while (inner < stack.count && !is_of_interpreter(stack.frames[inner])) ++inner;
+  while (inner < stack.count && !is_its(stack.frames[inner])) ++inner;
+  return inner;
+}
+
+void add_python(Stack& stack, const Interpreter& interpreter, FrameTexts& texts) {
+  const std::size_t inner = first_of_interpreter(stack, interpreter);
   const auto room = std::span(stack.frames).subspan(inner);
   if (const std::size_t found = read_python(interpreter, __builtin_thread_pointer(), room, texts); found > 0)
     stack.count = inner + found;

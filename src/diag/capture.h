@@ -23,6 +23,9 @@ struct Stack {
 /// then begins where the signal struck. Null: it begins at the caller.
 void capture(Stack& stack, const void* context);
 
+/// The innermost frame that is the interpreter's own code; none: the count of frames. Async-signal-safe.
+std::size_t first_of_interpreter(const Stack& stack, const Interpreter& interpreter);
+
 /// Puts the frames of the Python program that the calling thread runs in the place of those of its
 /// interpreter and of what is outside of that. Their names are in `texts`. Async-signal-safe.
 void add_python(Stack& stack, const Interpreter& interpreter, FrameTexts& texts);

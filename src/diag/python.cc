@@ -1,5 +1,6 @@
 #include "diag/python.h"
 
+#include <pthread.h>
 #include <sys/uio.h>
 
 #include <algorithm>
@@ -98,6 +99,13 @@ std::optional<Layout> layout_of(const Interpreter& interpreter) {
   }
 }
 
+/// What CPython calls the thread with this thread pointer: its pthread_t, as far from the pointer as ours is
+/// from our own (on x86-64 they are the same, on aarch64 not).
+Address handle_of(const void* thread) {
+  const auto own = reinterpret_cast<Address>(__builtin_thread_pointer());
+  return thread != nullptr ? reinterpret_cast<Address>(thread) + ::pthread_self() - own : 0;
+}
+
 /// The state of a thread; of the first one if `thread` is 0. Lists begin with what came last.
 Address find_thread(const Layout& layout, Address runtime, Address thread) {
   Address found = 0;
@@ -174,7 +182,8 @@ int line_of(const Layout& layout, Address code, Address instruction) {
   }
 }
 
-/// Copies a str as UTF-8, without control characters.
+/// Copies a str as UTF-8, without control characters; of a long one the end. Empty: it cannot be read, or no
+/// memory is left.
 const char* text_of(const Layout& layout, Address string, FrameTexts& texts) {
   constexpr Address kLength = 16, kState = 32;
   const std::size_t room = sizeof texts.memory - texts.used;
@@ -185,8 +194,9 @@ const char* text_of(const Layout& layout, Address string, FrameTexts& texts) {
   const unsigned width = state >> 2 & 7;  // of a character: 1, 2 or 4
   const bool is_ascii = (state >> 6 & 1) != 0;
   if (width != 1 && width != 2 && width != 4) return "";
-  const Address length = std::min<Address>(value_at(string + kLength), kMostName / 4);
-  Bytes bytes(string + (is_ascii ? layout.text : layout.text_if_wide), length * width);
+  const Address all = value_at(string + kLength), length = std::min<Address>(all, kMostName / 4);
+  const Address text = string + (is_ascii ? layout.text : layout.text_if_wide);
+  Bytes bytes(text + (all - length) * width, length * width);
   for (Address i = 0; i < length; ++i) {
     std::uint32_t character = 0;
     for (unsigned part = 0; part < width; ++part) {
@@ -247,7 +257,7 @@ std::size_t read_python(const Interpreter& interpreter, const void* thread,
   const std::optional<Layout> known = layout_of(interpreter);
   if (!known) return tell_unknown(interpreter.version, frames.front(), texts);
   const Layout& layout = *known;
-  const Address state = find_thread(layout, interpreter.runtime, reinterpret_cast<Address>(thread));
+  const Address state = find_thread(layout, interpreter.runtime, handle_of(thread));
   if (state == 0) return 0;
   Address frame = value_at(state + layout.frame);
   if (layout.frame_in_frame_of_c) frame = value_at(frame + *layout.frame_in_frame_of_c);
@@ -261,9 +271,10 @@ std::size_t read_python(const Interpreter& interpreter, const void* thread,
         value_at(code + kType) != interpreter.code_type)
       continue;
     const int line = line_of(layout, code, value_at(frame + layout.instruction));
-    frames[count++] = {text_of(layout, value_at(code + layout.file), texts),
-                       static_cast<std::uint64_t>(std::max(line, 0)),
-                       text_of(layout, value_at(code + layout.name), texts)};
+    const char* const file = text_of(layout, value_at(code + layout.file), texts);
+    const char* const name = text_of(layout, value_at(code + layout.name), texts);
+    if (*name == '\0') break;
+    frames[count++] = {file, static_cast<std::uint64_t>(std::max(line, 0)), name};
   }
   return count;
 }

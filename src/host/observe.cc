@@ -299,7 +299,7 @@ bool is_of_package(std::string_view file) {
 }
 
 /// The innermost frame that is the program's own; the innermost, if none is. By the observer.
-std::vector<pmi::Frame> place_of_interpreter(int rank, const void* thread) {
+std::vector<pmi::Frame> place_in_program(int rank, const void* thread) {
   std::array<pmi::FailureView::Frame, diag::Stack::kMostFrames> memory;
   static auto& texts = *new diag::FrameTexts;
   texts.used = 0;
@@ -314,7 +314,12 @@ std::vector<pmi::Frame> place_of_interpreter(int rank, const void* thread) {
 
 }  // namespace
 
-std::vector<pmi::Frame> place_of_interpreter(int rank) { return place_of_interpreter(rank, nullptr); }
+std::vector<pmi::Frame> place_of_interpreter(int rank) {
+  std::vector<pmi::Frame> place = place_in_program(rank, nullptr);
+  // Where the stacks of an interpreter are not known, it may not run at all.
+  if (!place.empty() && place.front().object.empty()) place.clear();
+  return place;
+}
 
 std::vector<pmi::Frame> frames_of(const fiber::BlockedThread& thread) {
   diag::Stack stack;
@@ -324,8 +329,10 @@ std::vector<pmi::Frame> frames_of(const fiber::BlockedThread& thread) {
   std::size_t first = 0;
   while (first < all.size() && is_ours(all[first])) ++first;
   while (first + 1 < all.size() && is_mpi(all[first]) && is_mpi(all[first + 1])) ++first;
-  std::vector<pmi::Frame> frames;
-  std::vector<pmi::Frame> interpreted = place_of_interpreter(thread.rank->rank, thread.thread_pointer);
+  std::vector<pmi::Frame> frames, interpreted;
+  // A program may have loaded an interpreter, and not be in it.
+  if (diag::first_of_interpreter(stack, host().rank(thread.rank->rank).interpreter) < all.size())
+    interpreted = place_in_program(thread.rank->rank, thread.thread_pointer);
   const std::size_t most = interpreted.empty() ? kCallers + 1 : is_mpi(all[first]) ? 1 : 0;
   for (std::size_t i = first; i < all.size() && frames.size() < most && !is_ours(all[i]); ++i)
     if (!diag::is_binding(object_of(all[i])))

@@ -7,7 +7,7 @@ import sys
 import tempfile
 import unittest
 
-from tool import Case, run
+from tool import Case, program, run
 
 PROGRAM = pathlib.Path(__file__).with_name("python_program.py")
 LINES = PROGRAM.read_text().splitlines()
@@ -48,6 +48,14 @@ class Reports(Case):
         self.assert_says(self.start("leaves"), 3, "rank 1 of 2", "before it called MPI_Finalize", f"leaves at {PROGRAM}:{line_with('_exit(3)')}\n")
 
 
+    def test_long_path(self):
+        with tempfile.TemporaryDirectory() as folder:
+            copy = pathlib.Path(folder, "d" * 150, "e" * 150, PROGRAM.name)
+            copy.parent.mkdir(parents=True)
+            shutil.copy(PROGRAM, copy)
+            self.assert_says(run(*self.OPTIONS, "-n", 2, sys.executable, copy, "circle"), 1, place("MPI.MPI_Recv(", "Solver.receive"))
+
+
 class Fibers(Reports):
     OPTIONS = FIBERS
     RUNS = "is outside MPI"
@@ -65,6 +73,16 @@ class Fibers(Reports):
         self.assert_says(found, 1, "RuntimeError: the first message is of rank 2")
         seed = re.search(r"mpiexec --seed (\d+)", found.err)[1]
         self.assert_says(self.start("order", "--seed", seed, ranks=3), 1, "RuntimeError: the first message is of rank 2")
+
+
+class Others(Case):
+    def assert_runs(self, path):
+        result = run(*FIBERS, "--timeout", 2, "-n", 2, path)
+        self.assert_says(result, 124, "rank 0 waits in MPI_Barrier at embeds.c:9", "rank 1 is outside MPI at embeds.c:10")
+
+    def test_program_with_an_interpreter(self):
+        """Reports name the program's own lines, whatever it has loaded."""
+        self.assert_runs(program("embeds"))
 
 
 class WithoutLibrary(Case):
