@@ -72,7 +72,13 @@ bool needs_mpich(const std::vector<std::string>& folders) {
   return false;
 }
 
-bool is_python(std::string_view path) { return path.substr(path.rfind('/') + 1).starts_with("python"); }
+/// By its name: "python", "python3.13t". Not "python_solver", which may well be linked to Python's library.
+bool is_python(std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  if (!name.starts_with("python")) return false;
+  const std::string_view more = name.substr(std::min(name.find_first_not_of("0123456789.", 6), name.size()));
+  return more.empty() || more == "t" || more == "d" || more == "-dbg";
+}
 
 }  // namespace
 

@@ -84,6 +84,11 @@ class Others(Case):
         """Reports name the program's own lines, whatever it has loaded."""
         self.assert_runs(program("embeds"))
 
+    def test_program_named_like_one(self):
+        """It is run itself, though it has a library of Python's."""
+        with tempfile.TemporaryDirectory() as folder:
+            self.assert_runs(shutil.copy(program("embeds"), pathlib.Path(folder, "python_embeds")))
+
 
 class WithoutLibrary(Case):
     def test_ranks_are_processes(self):
