@@ -184,8 +184,10 @@ struct ServiceThread {
   void* argument;
 };
 
-/// Not counted from its end on: a count of all threads of the process does not have it either.
+/// Counts the thread while it is certainly there: a comparison with all threads of the process must not take
+/// one of the program's for it.
 void* serve(void* argument) {
+  awake_threads::service_thread_begins();
   const std::unique_ptr<ServiceThread> thread(static_cast<ServiceThread*>(argument));
   void* const result = thread->body(thread->argument);
   awake_threads::service_thread_ends();
@@ -208,7 +210,6 @@ bool start_kernel_thread(void* (*body)(void*), void* argument) {
   Identity* const maker = detail::current_identity;
   adopt_identity(nullptr);
   auto service = std::make_unique<ServiceThread>(ServiceThread{body, argument});
-  awake_threads::service_thread_begins();
   // The larger size is for thread-local variables of the program, or of a sanitizer, that need it.
   for (const std::size_t stack : {kWorkerThreadStackBytes, 64 * kWorkerThreadStackBytes}) {
     pthread_attr_t attributes;
@@ -219,10 +220,7 @@ bool start_kernel_thread(void* (*body)(void*), void* argument) {
     if (error == EINVAL) error = create(&thread, &attributes, serve, service.get());
     ::pthread_attr_destroy(&attributes);
   }
-  if (error == 0)
-    static_cast<void>(service.release());
-  else
-    awake_threads::service_thread_ends();
+  if (error == 0) static_cast<void>(service.release());
   adopt_identity(maker);
   errno = error;
   return error == 0;
