@@ -227,9 +227,9 @@ struct Job {
   std::vector<std::int32_t> cores_of(int rank) const;
   /// How many threads a rank should have, no less than 1. Only with workers.
   int share_of(int rank) const;
-  /// What Output::files means for a rank; `descriptor` is 1 or 2. A rank that joins is on this node.
   /// Of the ranks of this node.
   CLUMP_HOST_API base::LinePrefix line_prefix() const;
+  /// What Output::files means for a rank; `descriptor` is 1 or 2. A rank that joins is on this node.
   CLUMP_HOST_API std::string output_file(int rank, int descriptor) const;
   /// The app of a rank: MPI_APPNUM.
   int app_of(int rank) const {
