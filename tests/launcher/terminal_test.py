@@ -148,6 +148,7 @@ class Numbers(tool.Case):
     def test_exit_codes(self):
         self.assert_says(tool.run("-n", 3, "-print-all-exitcodes", "true"), 0, "mpiexec: exit codes: 0-2: 0")
         self.assert_says(tool.run("-n", 2, "-print-all-exitcodes", "sh", "-c", "exit 7"), 7, "exit codes: 7 (of the first rank that failed")
+        self.assert_says(tool.run("-n", 2, "-print-all-exitcodes", tool.program("fail"), "mpi-abort-0", 1), 0, "exit codes: 0 (of the first rank that failed")
 
 
 if __name__ == "__main__":

@@ -38,7 +38,8 @@ bool says_no_number(const Command& command) {
 
 std::string exit_codes(int ranks, int code) {
   if (code == 0) return ranks == 1 ? "0: 0" : fmt::format("0-{}: 0", ranks - 1);
-  return fmt::format("{} (of the first rank that failed, if one did); the other ranks were ended", code);
+  return fmt::format("{} (of the first rank that failed, if one did); the other ranks were ended",
+                     code & 0xff);
 }
 
 /// --nooversubscribe, where the user says how many slots there are: cores do not count.
