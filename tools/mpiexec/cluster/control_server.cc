@@ -72,7 +72,8 @@ bool ControlServer::conclude() {
   const HangDetector::Finding found = detector_.poll(text);
   if (found == HangDetector::Finding::kAsked && asks_before_end_) return answer_ = text, false;
   if (found == HangDetector::Finding::kNothing || is_over_) return false;
-  if (found == HangDetector::Finding::kAsked) return say("where the ranks are:\n" + text), false;
+  if (found == HangDetector::Finding::kAsked)
+    return say("where the ranks are:\n" + text, Word::kAnswer), false;
   say(diag::report(stuck(found, hang_after_, text), job_.ranks()));
   tell_all({ControlMessage::Kind::kEnd, 0});
   note_end();
