@@ -3,6 +3,7 @@ which host it was, and nothing is left on any host. A process that is killed whi
 
 import signal
 import subprocess
+import time
 import unittest
 
 import cluster
@@ -63,6 +64,22 @@ class Kills(cluster.Case):
         for what in VICTIMS:
             with self.subTest(what):
                 self.kill(what, begun=True)
+
+    def test_what_is_known_of_a_rank_that_was_killed_comes_first(self):
+        """Its host refuses connections to it, and on a loaded machine news take seconds."""
+        job = subprocess.Popen(mpiexec("--per-process", 1, "--host", "h0:2,h1:2,h2:2,h3:2", "-n", 8, tool.program("busy")), stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(job.kill)
+        self.assertEqual(job.stdout.readline(), "busy\n")
+        supervisor = [pid for pid in processes("h1") if is_supervisor_below("--proxy")(pid)]
+        send(supervisor, signal.SIGSTOP)
+        self.addCleanup(send, supervisor, signal.SIGCONT)
+        send([min(pid for pid in processes("h1") if program_of(pid) == "launcher_busy")], signal.SIGKILL)
+        time.sleep(5)
+        send(supervisor, signal.SIGCONT)
+        _, errors = tool.end_of(job, limit=LIMIT)
+        self.assertRegex(errors, r"\Ampiexec: rank 2 of 8 on h1 was ended by SIGKILL")
+        self.assertEqual(job.returncode, 128 + signal.SIGKILL, errors)
 
 
 if __name__ == "__main__":

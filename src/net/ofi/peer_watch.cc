@@ -17,6 +17,9 @@ namespace {
 
 // A connection may be refused for a moment, while the other process opens its endpoint.
 constexpr int kMostFailures = 3;
+// A host whose process has died refuses, too. Of that mpiexec has better news, or, of a host that is silent,
+// no later than after 6 s, and it ends this process.
+constexpr int kMostRefusals = 8;
 // All descriptors are searched once in so many looks, because connections come and go.
 constexpr int kLooksBetweenSearches = 5;
 
@@ -66,7 +69,8 @@ std::optional<std::string> PeerWatch::waits(int process, std::uint32_t sent, Clo
       peer = {.address = peer.address, .sent = sent, .since = now, .probe = nullptr};
       return {};
     case Probe::Answer::kFailed:
-      if (++peer.failures >= kMostFailures) return tell(peer, peer.probe->error());
+      if (++peer.failures >= (peer.probe->is_refused() ? kMostRefusals : kMostFailures))
+        return tell(peer, peer.probe->error());
       peer.probe = nullptr;
       return {};
   }

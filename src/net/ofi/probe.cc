@@ -21,6 +21,7 @@ Probe::~Probe() {
 
 Probe::Answer Probe::fail(int error) {
   error_ = std::strerror(error);
+  is_refused_ = error == ECONNREFUSED;
   return answer_ = Answer::kFailed;
 }
 

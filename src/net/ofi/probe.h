@@ -26,6 +26,8 @@ class Probe {
   Answer look();
   /// The system's text for the error.
   const std::string& error() const { return error_; }
+  /// The host answers that no process listens there.
+  bool is_refused() const { return is_refused_; }
 
  private:
   Answer fail(int error);
@@ -33,6 +35,7 @@ class Probe {
   int socket_ = -1;
   Answer answer_ = Answer::kNone;
   std::string error_;
+  bool is_refused_ = false;
 };
 
 }  // namespace clump::net::ofi
