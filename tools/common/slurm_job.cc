@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
+#include <utility>
 
 namespace clump::tools {
 
@@ -76,12 +77,14 @@ SlurmComponent component(const std::string& suffix) {
 std::vector<SlurmComponent> slurm_components() {
   const int count = number_in("SLURM_HET_SIZE");
   std::vector<SlurmComponent> all;
-  for (int i = 0; i == 0 || i < count; ++i) {
-    all.push_back(component(count > 0 ? fmt::format("_HET_GROUP_{}", i) : ""));
+  for (int i = 0; i < count; ++i) {
+    all.push_back(component(fmt::format("_HET_GROUP_{}", i)));
     if (!all.back().names.empty()) continue;
     all.pop_back();
     break;
   }
+  // A step that does not see the variables of the components knows its own one.
+  if (SlurmComponent own = component(""); all.empty() && !own.names.empty()) all.push_back(std::move(own));
   return all;
 }
 

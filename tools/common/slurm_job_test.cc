@@ -36,6 +36,10 @@ TEST(SlurmJob, InAStepOnFewerHostsSlotsAreThoseOfTheJob) {
   EXPECT_EQ(slurm_components()[0].slots, (ListNumbers{8, 5, 1}));
   ::setenv("SLURM_CPUS_PER_TASK", "2", 1);
   EXPECT_EQ(slurm_components()[0].slots, (ListNumbers{4, 2, 1}));
+  ::setenv("SLURM_HET_SIZE", "2", 1);  // without the variables of the two
+  ASSERT_EQ(slurm_components().size(), 1u);
+  EXPECT_EQ(slurm_components()[0].names, (ListNames{"a1", "a2", "a3"}));
+  ::unsetenv("SLURM_HET_SIZE");
   ::setenv("SLURM_JOB_CPUS_PER_NODE", "8", 1);
   EXPECT_EQ(slurm_components()[0].slots, ListNumbers{});
   for (const char* const name :
