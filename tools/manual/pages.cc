@@ -19,7 +19,7 @@ Option of_mpiexec(const mpiexec::Option& row) {
     option.spellings.push_back(fmt::format("{}{}", name.size() > 2 ? "--" : "-", name));
   option.values = row.values;
   option.may_have_value = row.may_have_value;
-  option.metavar = row.metavar;
+  if (!mpiexec::is_accepted(row)) option.metavar = row.metavar;
   option.text = row.text;
   return option;
 }

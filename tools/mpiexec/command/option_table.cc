@@ -175,6 +175,8 @@ bool is_accepted(const Option& row) {
   return row.handle == handlers::ignored || row.handle == handlers::already || row.handle == handlers::mca;
 }
 
-bool is_hidden(const Option& row) { return row.handle == handlers::refused || row.text.empty(); }
+bool is_hidden(const Option& row) {
+  return row.handle == handlers::refused || (row.text.empty() && !is_accepted(row));
+}
 
 }  // namespace clump::mpiexec
