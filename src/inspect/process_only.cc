@@ -44,8 +44,8 @@ constexpr Group kProcessOnly[] = {
     {"`ptrace`", "makes the thread that runs it a tracer", "ptrace"},
     {"`signalfd`", "takes signals of the process by descriptor", "signalfd"},
     {"`ulimit`", "sets a limit of the process", "ulimit"},
+    {"`tmpnam`", "has its result in memory that the process has once", "tmpnam"},
     // A library that names one of these calls it in the course of its work.
-    {"`tmpnam`", "has its result in memory that the process has once", "tmpnam", Importer::kAny},
     {"`wordexp`, `tempnam`", "looks at the environment of the process", "tempnam wordexp", Importer::kAny},
     {"capabilities", "changes the capabilities of the thread that runs it", "capset"},
     // Each function of a file that is compiled so calls it.

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
@@ -35,6 +36,9 @@ void make_call(const char* call) {
     close(signalfd(-1, &signals, 0));
   } else if (strcmp(call, "getprotoent") == 0) {
     getprotoent();
+  } else if (strcmp(call, "tmpnam") == 0) {
+    char name[L_tmpnam];
+    tmpnam(name);
   } else if (strcmp(call, "aio_write") == 0) {
     struct aiocb none = {.aio_fildes = -1};
     aio_write(&none);
