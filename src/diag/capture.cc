@@ -72,6 +72,8 @@ void capture(Stack& stack, const void* context) {
 }
 
 std::size_t first_of_interpreter(const Stack& stack, const Interpreter& interpreter) {
+  // acquire: pairs with the release in find_interpreter(), which a rank may be in while the observer looks
+  if (!interpreter.is_known.load(std::memory_order_acquire)) return stack.count;
   const char* const object = image::locate(reinterpret_cast<const void*>(interpreter.runtime)).object;
   const auto is_its = [object](const pmi::FailureView::Frame& frame) {
     return frame.object != nullptr && object != nullptr && std::strcmp(frame.object, object) == 0;

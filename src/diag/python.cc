@@ -225,6 +225,7 @@ const char* text_of(const Layout& layout, Address string, FrameTexts& texts) {
 
 /// The frame that says why there is no other.
 std::size_t tell_unknown(std::uint32_t version, pmi::FailureView::Frame& frame, FrameTexts& texts) {
+  if (sizeof texts.memory - texts.used <= kMostName) return 0;
   char* const text = texts.memory + texts.used;
   char number[24] = "before 3.11";
   if (version != 0) std::snprintf(number, sizeof number, "%u.%u", version >> 24, version >> 16 & 0xff);

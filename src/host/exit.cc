@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdio>
 #include <mutex>
+#include <span>
 #include <string_view>
 
 #include "base/printable.h"
@@ -78,9 +79,9 @@ int signal_of(const pmi::FailureView& failure) {
   return failure.reason == pmi::Reason::kSignal ? failure.code : 0;
 }
 
-/// Without mpiexec there is nobody to tell but the user. In a signal handler, too.
+/// To the user, as there is no mpiexec. In a signal handler, too.
 void print(const pmi::FailureView& failure) {
-  char text[4000], end[80] = "ended the job", line[4096];
+  char text[4000], name[256] = {}, end[80] = "ended the job", line[4096];
   const pmi::Job& job = host().job;
   const int length = static_cast<int>(base::printable_into(text, failure.text));
   const bool is_exit = failure.reason == pmi::Reason::kExited;
@@ -89,7 +90,7 @@ void print(const pmi::FailureView& failure) {
   if (is_exit) std::snprintf(end, sizeof end, "ended with exit code %d", failure.code & 0xff);
   // After an exit code the text continues the sentence: "before it called MPI_Finalize".
   const char* const then = failure.text.empty() ? "" : is_exit ? " " : ": ";
-  const char* const name = job.this_node().name.c_str();
+  base::printable_into(std::span(name).first(sizeof name - 1), job.this_node().name);
   const int bytes =
       std::snprintf(line, sizeof line, "clump: rank %d of %d%s%s %s%s%.*s\n", job.first_rank(job.here()),
                     job.ranks(), *name == '\0' ? "" : " on ", name, end, then, length, text);

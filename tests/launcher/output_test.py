@@ -56,6 +56,10 @@ class Files(tool.Case):
         self.expect_files(self.path / "two", 3)
         self.assertEqual(tool.run("-n", "1", "--output", f"file={self.path}/three:nocopy", PROGRAM)[:3], (0, "", ""))
         self.assertEqual((self.path / "three.0.err").read_text(), "an error\n")
+        self.assertEqual(tool.run("-n", "3", "--output", f"dir={self.path}/four:nojobid,nocopy", PROGRAM)[:3], (0, "", ""))
+        self.expect_files(self.path / "four", 3)
+        for wrong in ("tag:foo", f"dir={self.path}/five:foo", f"dir={self.path}/five,foo", "nocopy"):
+            self.assertEqual(tool.run("--output", wrong, "-n", "2", PROGRAM).code, 2, wrong)
 
     def test_what_was_there_is_lost(self):
         for _ in range(2):

@@ -17,8 +17,8 @@ namespace {
 
 // A connection may be refused for a moment, while the other process opens its endpoint.
 constexpr int kMostFailures = 3;
-// A host whose process has died refuses, too. Of that mpiexec has better news, or, of a host that is silent,
-// no later than after 6 s, and it ends this process.
+// The host of a process that has died refuses connections to it, too. mpiexec usually knows of the death
+// before, and of a silent host after 6 s; it reports the cause and ends this process.
 constexpr int kMostRefusals = 8;
 // All descriptors are searched once in so many looks, because connections come and go.
 constexpr int kLooksBetweenSearches = 5;

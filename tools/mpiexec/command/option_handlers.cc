@@ -317,14 +317,14 @@ base::Status output(Parser& parser, const Given& given) {
     const std::string value = one.substr(0, colon);
     const std::string name = lower(value.substr(0, value.find('=')));
     const std::string place = value.substr(std::min(name.size() + 1, value.size()));
+    const bool has_place = (name == "dir" || name == "file") && !place.empty();
+    if (has_place) is_place = command.tee = true;
+    CLUMP_TRY(qualify_output(command, given, one, colon));
     if (name == "tag" || name == "tag-detailed" || name == "tag-fullname") {
       put_in_front(command, kRankTag);
     } else if (name == "timestamp") {
       CLUMP_TRY(timestamp_output(parser, given));
-    } else if ((name == "dir" || name == "file") && !place.empty()) {
-      is_place = true;
-      command.tee = true;
-      CLUMP_TRY(qualify_output(command, given, one, colon));
+    } else if (has_place) {
       CLUMP_TRY(use_output_folder(command, place));
       if (name == "file") {
         const std::string path = tools::absolute(place, tools::current_directory());
@@ -333,7 +333,8 @@ base::Status output(Parser& parser, const Given& given) {
     } else if (name == "merge-stderr-to-stdout") {
       return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
                         "{}: {} is not supported: write 2>&1 behind the command", given.text(), name);
-    } else if (is_place && value == one && place.empty() && qualify_output(command, given, one).ok()) {
+    } else if (is_place && value == one && place.empty()) {
+      CLUMP_TRY(qualify_output(command, given, one));
     } else {
       return no_such_value(given, one, "tag|timestamp|dir=DIR|file=FILE");
     }
