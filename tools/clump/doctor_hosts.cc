@@ -133,11 +133,13 @@ void Patient::read() {
     partial_.append(bytes, static_cast<std::size_t>(got));
   }
   for (std::size_t end; (end = partial_.find('\n')) != partial_.npos; partial_.erase(0, end + 1)) {
+    std::string_view text = std::string_view(partial_).substr(0, end);
+    if (text.ends_with('\r')) text.remove_suffix(1);  // so ssh ends its lines
     TrialLine line;
-    if (parse(std::string_view(partial_).substr(0, end), line))
+    if (parse(text, line))
       take(line);
     else
-      rest_ += partial_.substr(0, end) + "; ";
+      rest_.append(text).append("; ");
   }
 }
 

@@ -265,6 +265,21 @@ base::Status find_width(int& width) {
   return base::fail(MPI_ERR_ARG, "{}={}: a number of hosts is needed, 1 at least", kWidthVariable, text);
 }
 
+namespace {
+
+/// What helps against an error of ssh that a new user meets. It names no host: hosts with the same text are
+/// told in one line.
+std::string remedy(const std::string& host, const std::string& said) {
+  const auto has = [&](const char* words) { return said.find(words) != said.npos; };
+  if (has("Host key verification failed")) return "; 'ssh HOST' by hand asks once whether to trust a host";
+  if (has("Permission denied"))
+    return "; 'ssh HOST true' may not ask for a password: 'ssh-copy-id HOST' puts your key there (ssh-keygen "
+           "makes one)";
+  return addresses_of(host).empty() ? "; no address is known for it" : "";
+}
+
+}  // namespace
+
 StartFailure why_not_started(const std::string& launcher, const std::string& host, int code,
                              const std::string& said) {
   if (code == kClumpNotFound || code == kCannotRun || code == kNotFound)
@@ -277,8 +292,8 @@ StartFailure why_not_started(const std::string& launcher, const std::string& hos
   if (is_refused && said.find("proxy") != said.npos)
     return {true,
             fmt::format("the mpiexec there is not Clump's ({}): say where Clump is there by --prefix", said)};
-  return {false, fmt::format("{} does not reach it (exit code {}): {}{}", launcher, code, said,
-                             addresses_of(host).empty() ? "; no address is known for it" : "")};
+  return {false,
+          fmt::format("{} does not reach it (exit code {}): {}{}", launcher, code, said, remedy(host, said))};
 }
 
 }  // namespace clump::tools

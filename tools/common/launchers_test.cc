@@ -20,6 +20,16 @@ TEST(StartFailure, TellsWhatIsAtFault) {
   EXPECT_TRUE(why_not_started("ssh", "localhost", 127, "").is_reached);
 }
 
+TEST(StartFailure, SaysWhatHelpsAgainstErrorsOfSsh) {
+  const auto why = [](const char* said) { return why_not_started("ssh", "localhost", 255, said).why; };
+  EXPECT_TRUE(why("Host key verification failed.")
+                  .ends_with("; 'ssh HOST' by hand asks once whether to "
+                             "trust a host"));
+  const std::string denied = why("me@localhost: Permission denied (publickey,password).");
+  EXPECT_NE(denied.find("; 'ssh HOST true' may not ask for a password: "), denied.npos) << denied;
+  EXPECT_TRUE(why("Connection refused").ends_with("Connection refused"));
+}
+
 TEST(Launcher, SlurmsDoesNotSeeOptionsOfOtherSteps) {
   Launcher launcher;
   ASSERT_TRUE(launcher.find({.name = {"--launcher", "slurm"}, .program = {"--launcher-exec", "true"}}).ok());
