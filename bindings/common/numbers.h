@@ -37,8 +37,12 @@ inline int program_rank(int rank) { return rank >= 0 ? rank : program(kRank, ran
 inline int standard_tag(int tag) { return tag >= 0 ? tag : standard(kTag, tag); }
 inline int program_tag(int tag) { return tag >= 0 ? tag : program(kTag, tag); }
 
-/// Error codes. Their low bits are the class, up to the standard's MPI_ERR_LASTCODE; those above know the
-/// message. Codes that the program has added are from 2^30 on and the same in both.
+/// Error classes. Those that the program has added are from 2^30 on and the same in both, as are such codes.
+int standard_class(int error_class);
+int program_class(int error_class);
+/// Error codes. The low bits of the standard's are the class, up to its MPI_ERR_LASTCODE; those above know
+/// the message. So are the program's, unless kCodesAreClasses: then it gets the class, and the class stands
+/// for the code that the rank has got last of it.
 int standard_code_of_failure(int code);
 int program_code_of_failure(int code);
 inline int standard_code(int code) { return code == MPI_SUCCESS ? code : standard_code_of_failure(code); }

@@ -9,6 +9,8 @@
 namespace clump::facade {
 
 constexpr const char* kFamily = "MPICH";
+/// Codes have more bits than the class.
+constexpr bool kCodesAreClasses = false;
 /// What the family's library says of itself, before Clump's own words: programs tell libraries apart by it.
 /// MPICH 5.0 is the first with the standard's version that MPI_Get_version gives.
 constexpr const char* kVersion = "MPICH Version:\t5.0.0\n";

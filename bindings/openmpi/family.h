@@ -16,6 +16,8 @@ namespace clump::facade {
 inline void operation_ends(Op) {}
 
 constexpr const char* kFamily = "Open MPI";
+/// Programs compare what functions return with MPI_ERR_...
+constexpr bool kCodesAreClasses = true;
 /// What the family's library says of itself, before Clump's own words: programs tell libraries apart by it.
 /// Open MPI 4 is the last that has all that the facade has.
 constexpr const char* kVersion = "Open MPI v4.1.8, package: ";

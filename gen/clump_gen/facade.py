@@ -38,7 +38,7 @@ TABLES = {
 }  # fmt: skip
 BITS = {"ACCESS_MODE", "ASSERT"}
 # Kinds of numbers that are converted by functions of numbers.h: standard_X() and program_X().
-FUNCTIONS = {"RANK": "rank", "RANK_NNI": "rank", "TAG": "tag", "ERROR_CODE": "code", "ERROR_CLASS": "code"}
+FUNCTIONS = {"RANK": "rank", "RANK_NNI": "rank", "TAG": "tag", "ERROR_CODE": "code", "ERROR_CLASS": "class"}
 # An exit code is no error code of MPI's.
 PLAIN = {("MPI_Abort", "errorcode"), ("MPI_Get_address", "location")}
 # The numbers of elements of arrays that the standard's data leaves open: communicators have as many peers, or neighbours.

@@ -149,6 +149,42 @@ class Programs(tool.Case):
             shown = tool.run(*way, "-n", 2, PROGRAMS / "opal_and_rte")
             self.assertEqual((shown.code, shown.out), (0, "all of it holds for 2 ranks\n"), shown)
 
+    def test_errors_are_classes(self):
+        """Programs compare what a function returns; the text is that of the failure."""
+        text = """#include <mpi.h>
+            #include <stdio.h>
+            int main(void) {
+              char text[MPI_MAX_ERROR_STRING];
+              int size, error_class, own, buffer = 0;
+              MPI_Status status;
+              MPI_Init(NULL, NULL);
+              MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+              int wrong = MPI_Send(NULL, 0, MPI_INT, 99, 0, MPI_COMM_WORLD);
+              MPI_Error_class(wrong, &error_class);
+              MPI_Error_string(wrong, text, &size);
+              printf("%d %d %s\\n", wrong == MPI_ERR_RANK, error_class == MPI_ERR_RANK, text);
+              MPI_Request request;
+              MPI_Irecv(NULL, 0, MPI_INT, 0, 0, MPI_COMM_WORLD, &request);
+              MPI_Send(&buffer, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+              wrong = MPI_Waitall(1, &request, &status);
+              printf("%d %d\\n", wrong == MPI_ERR_IN_STATUS, status.MPI_ERROR == MPI_ERR_TRUNCATE);
+              MPI_Add_error_code(MPI_ERR_RANK, &own);
+              MPI_Error_class(own, &error_class);
+              printf("%d\\n", error_class == MPI_ERR_RANK);
+              MPI_Error_string(MPI_ERR_TAG, text, &size);
+              printf("%s\\n", text);
+              MPI_Finalize();
+            }"""
+        with tempfile.TemporaryDirectory() as folder:
+            compile_text(text, f"-I{PEER / 'include'}", FACADE, "-o", f"{folder}/classes")
+            for way in WAYS:
+                result = tool.run("-n", "1", *way, f"{folder}/classes")
+                lines = result.out.splitlines()
+                self.assertEqual((result.code, len(lines)), (0, 4), result)
+                self.assertRegex(lines[0], "^1 1 MPI_Send.*99")
+                self.assertEqual(lines[1:3], ["1 1", "1"])
+                self.assertRegex(lines[3], "^MPI_ERR_TAG")
+
     def test_the_handler_of_the_cxx_bindings_returns(self):
         text = """#include <mpi.h>
             #include <stdio.h>
