@@ -92,15 +92,15 @@ class SleepsBeside {
   const int worker_;
 };
 
-/// Does other work between two polls of a kernel thread that waits. `poll`: the number of the poll.
-void look_around(int poll) {
+/// Does other work between two polls of a kernel thread that waits. `poll`: the number of the poll. False:
+/// the thread should sleep now.
+bool look_around(int poll) {
   const int inlet = own_inlet();
   const bool moved = inlet >= 0 && take_in(inlet);
-  if ((poll % kPollsPerHelp == 0 && help()) || moved) return;
-  if (!has_core())
-    ::syscall(SYS_sched_yield);
-  else if (poll > kEagerPolls || cores_are_offered || inlet < 0)
-    pause_or_offer(poll);
+  if ((poll % kPollsPerHelp == 0 && help()) || moved) return true;
+  if (!has_core()) return offer_core();
+  if (poll > kEagerPolls || cores_are_offered || inlet < 0) pause_or_offer(poll);
+  return true;
 }
 
 int spin_polls() {
@@ -319,7 +319,7 @@ void Completion::sleep_unwatched() {
 void Completion::sleep_as_kernel_thread() {
   for (int poll = 0, most = spin_polls(); poll < most; ++poll) {
     if (done()) return;
-    look_around(poll);
+    if (!look_around(poll)) break;
   }
   Waiter& me = Waiter::mine();
   std::uintptr_t expected = kPending;
@@ -351,7 +351,7 @@ void Completion::wait_for_any(std::span<Completion* const> completions, RankCall
     const int step = completions.size() > 1 ? static_cast<int>(completions.size()) + 1 : 1;
     for (int poll = 0, most = spin_polls(); poll < most; poll += step) {
       if (over()) return;
-      look_around(poll);
+      if (!look_around(poll)) break;
     }
   }
   // Leave this thread's Waiter at each of them; the first that is signalled wakes the thread. Remove the
@@ -407,7 +407,8 @@ bool poll_for(const std::atomic<std::uint64_t>& word, std::uint64_t least, std::
   if (self != nullptr)
     poll_in_place(*self, over);
   else
-    for (int poll = 0, most = spin_polls(); poll < most && !over(); ++poll) look_around(poll);
+    for (int poll = 0, most = spin_polls(); poll < most && !over() && look_around(poll); ++poll) {
+    }
   if (pollers != nullptr) pollers->fetch_sub(1, std::memory_order_seq_cst);
   return over();
 }

@@ -199,6 +199,10 @@ inline bool cores_are_wanted() noexcept {
 /// want it, and polls are no cheaper than offering.
 CLUMP_HOST_API extern constinit bool cores_are_offered;
 inline constexpr int kPollsPerOffer = 16;
+/// Gives the core to others once. False: they compute, now or a moment ago, so that a thread that waits
+/// should sleep. Linux (6.18) takes the rest of its time slice from a thread that yields: each time it gets
+/// its core back after some milliseconds, and one that is woken gets it soon. Any thread.
+bool offer_core() noexcept;
 /// Called between two polls that have found nothing; `poll` is the number of the first.
 inline void pause_or_offer(int poll) {
   if (cores_are_offered && poll % kPollsPerOffer == kPollsPerOffer - 1)

@@ -203,6 +203,21 @@ TEST(WorkerSleep, AWorkerThatFindsWorkAtItsLastLookWakesTheMonitor) {
   EXPECT_EXIT(find_work_while_the_monitor_goes_to_sleep(), testing::ExitedWithCode(0), "");
 }
 
+std::chrono::milliseconds others_compute{-1};  ///< while a thread yields, in place of the kernel's yield
+int yields = 0;
+
+TEST(OfferCore, NoThreadYieldsForAWhileAfterOthersHaveComputed) {
+  others_compute = std::chrono::milliseconds(0);
+  await("a yield that is not late", [] { return offer_core(); });
+  others_compute = std::chrono::milliseconds(100);
+  EXPECT_FALSE(offer_core());
+  const int before = yields;
+  EXPECT_FALSE(offer_core());  // within 900 ms
+  EXPECT_EQ(yields, before);
+  await("threads yield again", [&] { return static_cast<void>(offer_core()), yields > before; });
+  others_compute = std::chrono::milliseconds(-1);
+}
+
 }  // namespace
 }  // namespace clump::fiber
 
@@ -214,6 +229,11 @@ extern "C" long syscall(long number, ...) noexcept {
   long a[6];
   for (long& one : a) one = va_arg(list, long);
   va_end(list);
+  if (number == SYS_sched_yield && others_compute.count() >= 0) {
+    ++yields;
+    const timespec time{0, std::chrono::nanoseconds(others_compute).count()};
+    return ::nanosleep(&time, nullptr);
+  }
   if (number == SYS_futex && (a[1] & FUTEX_CMD_MASK) == FUTEX_WAIT) {
     if (!workers.empty() && a[0] == reinterpret_cast<long>(workers[0].asleep)) return wait_at_worker(a);
     if (late.load() != Late::kNever && this_thread() == first.load()) first_is_spare = true;
