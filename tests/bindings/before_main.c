@@ -1,4 +1,5 @@
-/* MPI before main() and after it: in a constructor and a destructor of a library that is linked (LIBRARY), and in a preinit function of the program. */
+/* MPI before main() and after it: in a constructor and a destructor of a library that is linked (LIBRARY),
+ * and in a preinit function of the program. */
 #include <mpi.h>
 #include <stdio.h>
 
