@@ -122,7 +122,6 @@ void begin_plain(int argc, char** argv, char** environment) {
   image::add_linked_sentinels();
   image::note_loaded_at_start();
   image::see_exit_of_process();
-  environ = environment;  // as the C library does after the program's preinit functions, which may call MPI
   image::construct_mpi(argc, argv, environment);
 }
 

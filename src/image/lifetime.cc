@@ -11,6 +11,7 @@
 #include "image/objects.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
+#include "image/variables.h"
 #include "inspect/mpi_library.h"
 
 namespace clump::image {
@@ -87,6 +88,8 @@ base::Status take_from_ld_so(const Object& original) {
 }
 
 void construct_mpi(int argc, char** argv, char** environment) {
+  // The C library sets it after the program's preinit functions, which may call MPI, too.
+  *static_cast<char***>(original_variable(kEnvironment)) = environment;
   for (const link_map* map = first_loaded(); map != nullptr; map = map->l_next) {
     if (mpi_kind_of(map->l_name) != MpiKind::kStandardAbi) continue;
     const Object library(*map, map->l_name);
