@@ -1,5 +1,5 @@
-"""The page docs/known-failures.md: what was tried, and each failure that is left. Its data are in tests/real: tried.csv, known_failures.csv, and the lists
-of tests that the runs there leave out, with their reasons."""
+"""The page docs/known-failures.md: what was tried, each failure that is left, and what was looked for. Its data are in tests/real: tried.csv,
+known_failures.csv, looked_for.csv, and the lists of tests that the runs there leave out, with their reasons."""
 
 import csv
 from pathlib import Path
@@ -44,7 +44,10 @@ def page(note: str) -> str:
             *table(("program", "version", "tried", "ranks and ways", "right"), (tuple(row.values()) for row in tried)),
             "", "## What is left", "",
             "Whose it is: a *limit* is Clump's, reported as the text says; *the test* or *the program* does what MPI does not allow or does not promise.", "",
-            *table(("program", "failure", "whose", "why"), (tuple(row.values()) for row in failures))]
+            *table(("program", "failure", "whose", "why"), (tuple(row.values()) for row in failures)),
+            "", "## What was looked for", "",
+            "Programs of users have shown faults of these kinds. Each kind was looked for with programs of its own, in fibers, threads, processes and two ranks a process; the tests remain.", "",
+            *table(("kind", "looked for", "tests"), (tuple(row.values()) for row in rows("looked_for.csv")))]
     for program, name in LISTS.items():
         text += ["", f"## Tests of {program} that are not counted", "",
                  f"From `tests/real/{name}`, whose head says what the signs before a pattern mean.", "",

@@ -32,6 +32,10 @@ void Comm::claim_context() {
                         "different hosts have drawn at random: start the jobs again");
 }
 
+ContextId Comm::new_context() const {
+  return crosses_jobs() ? owner.world.allocate_crossing_context() : owner.world.allocate_context();
+}
+
 void Comm::hold_places() {
   net::LinkChannel& link = *owner.world.link;
   for (const Group* const one : {group.get(), remote_group.get()}) {

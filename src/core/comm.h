@@ -79,6 +79,8 @@ class Comm final : public base::RefCounted {
   /// Once the context is known: ends the job if another communicator of the rank has the same, which jobs on
   /// different hosts may have drawn (net/link). Their messages would be taken for each other's. Any thread.
   void claim_context();
+  /// For a communicator of ranks of this one: by its rank 0 alone.
+  ContextId new_context() const;
   bool is_inter() const { return static_cast<bool>(remote_group); }
   int size() const { return group->size(); }
   /// The group that the destination and source ranks of messages refer to.

@@ -73,6 +73,11 @@ ContextId World::allocate_crossing_context() {
   return ContextId{context};
 }
 
+bool World::share_node(int rank, int other) const {
+  const auto is_elsewhere = [&](int one) { return link != nullptr && link->is_place(one); };
+  return node_of(rank) == node_of(other) && !is_elsewhere(rank) && !is_elsewhere(other);
+}
+
 bool World::is_before(int rank, int other) const {
   if (link == nullptr || !link->has_places()) return rank < other;
   return link->name_of(rank) < link->name_of(other);

@@ -107,6 +107,8 @@ struct World {
   Checks checks = Checks::kNone;
 
   int node_of(int rank) const { return nodes.empty() ? 0 : nodes[static_cast<std::size_t>(rank)]; }
+  /// Whether the two, of this job or of others, are ranks of this job on one host.
+  bool share_node(int rank, int other) const;
   /// The most ranks that the job can have.
   int places() const { return static_cast<int>(ranks.size()); }
   ContextId allocate_context() {

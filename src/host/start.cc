@@ -39,6 +39,7 @@
 #include "host/host.h"
 #include "host/stacks.h"
 #include "host/state.h"
+#include "image/lifetime.h"
 #include "image/own_calls.h"
 #include "image/sentinels.h"
 #include "image/symbols.h"
@@ -113,7 +114,7 @@ void restore_environment(char** environment) {
 }
 
 /// The process is its one rank, as the system starts it.
-void begin_plain() {
+void begin_plain(int argc, char** argv, char** environment) {
   Host& here = host();
   here.ranks[0].identity.threaded = true;  // it makes them without us
   fiber::set_default_identity(&here.ranks[0].identity);
@@ -121,6 +122,7 @@ void begin_plain() {
   image::add_linked_sentinels();
   image::note_loaded_at_start();
   image::see_exit_of_process();
+  image::construct_mpi(argc, argv, environment);
 }
 
 [[noreturn]] void on_refusal(fiber::Identity* rank, std::string text) {
@@ -210,7 +212,7 @@ __attribute__((constructor)) void begin(int argc, char** argv, char** environmen
   describe_to_debuggers();
   if (host().is_imaged()) return begin_imaged(argc, argv, environment);
   if (host().started_by_mpiexec()) begin_again_over_facade(argv, environment);
-  begin_plain();
+  begin_plain(argc, argv, environment);
 }
 
 /// Loads the programs of this process's other apps.

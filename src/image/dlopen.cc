@@ -99,7 +99,8 @@ void* note_if_global(void* opened, int flags) {
   const link_map* const mpi = mpi_library_of(*library);
   if (mpi == nullptr) return opened;
   has_opened_mpi = true;
-  if (is_facade_for_c(*mpi)) global_facade = mpi;
+  // One that came because another library needs it is no handle for dlsym() before it is opened itself.
+  if (is_facade_for_c(*mpi) && ld_open(mpi->l_name, RTLD_NOW | RTLD_NOLOAD) != nullptr) global_facade = mpi;
   return opened;
 }
 

@@ -10,6 +10,9 @@
 #include "image/image.h"
 #include "image/objects.h"
 #include "image/rank_image.h"
+#include "image/symbols.h"
+#include "image/variables.h"
+#include "inspect/mpi_library.h"
 
 namespace clump::image {
 namespace {
@@ -82,6 +85,21 @@ base::Status take_from_ld_so(const Object& original) {
   const std::uintptr_t to = (base + read_only->p_vaddr + read_only->p_memsz) & ~(kPage - 1);
   mprotect(reinterpret_cast<void*>(from), to - from, PROT_READ);
   return {};
+}
+
+void construct_mpi(int argc, char** argv, char** environment) {
+  // The C library sets it when it begins, after the program's preinit functions, which may call MPI, too.
+  char**& known = *static_cast<char***>(original_variable(kEnvironment));
+  if (known != nullptr) return;
+  known = environment;
+  for (const link_map* map = first_loaded(); map != nullptr; map = map->l_next) {
+    if (mpi_kind_of(map->l_name) != MpiKind::kStandardAbi) continue;
+    const Object library(*map, map->l_name);
+    if (!take_from_ld_so(library).ok()) return;
+    for (const std::uintptr_t function : library.dynamic.init_array)
+      reinterpret_cast<Constructor>(function)(argc, argv, environment);
+    return;
+  }
 }
 
 void run_preinit(const Image& image) {

@@ -14,6 +14,12 @@ struct Object;
 /// while the process has one thread.
 base::Status take_from_ld_so(const Object& original);
 
+/// Runs the constructors of the MPI library of a process that is its one rank, and its destructors no more
+/// than exit() does. To ld.so a facade needs no MPI library, so the constructors of a library of the program
+/// would come before, and may call MPI. When take_from_ld_so() may be called; does nothing in a process that
+/// runs already and has opened the library, which it may close.
+void construct_mpi(int argc, char** argv, char** environment);
+
 /// The three below are called on a thread of the rank, under the image's lock. Of what the rank has as a copy
 /// constructors run once.
 ///

@@ -58,7 +58,7 @@ Entry entry(int number) {
     case 6:
       return {"program_invocation_short_name", &::program_invocation_short_name,
               [](Variables& v) -> void* { return &v.short_program_name; }};
-    default:
+    default:  // kEnvironment
       return {"environ", &::environ, [](Variables& v) -> void* { return &v.environment; }};
   }
 }

@@ -40,6 +40,7 @@ inline constexpr int kStandardError = 12;
 inline constexpr int kErrorCount = 13;
 inline constexpr int kOneErrorPerLine = 14;
 inline constexpr int kPrintProgramName = 15;
+inline constexpr int kEnvironment = 16;
 
 /// The number of the variable at `address`; -1: none. Usable before constructors.
 int variable_at(std::uintptr_t address);

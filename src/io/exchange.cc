@@ -83,12 +83,14 @@ class Exchange {
   }
 
  private:
-  /// Leaders on different hosts in turn, so that each host has its part.
+  /// Leaders on different hosts in turn, so that each host has its part. Hosts of several jobs have no common
+  /// numbers: they count as one.
   void choose_aggregators(int wanted) {
     std::map<int, std::vector<int>> by_host;
     const core::World& world = leaders_.owner.world;
     for (int leader = 0; leader < leaders_.size(); ++leader)
-      by_host[world.node_of(leaders_.group->world_rank(leader))].push_back(leader);
+      by_host[leaders_.crosses_jobs() ? 0 : world.node_of(leaders_.group->world_rank(leader))].push_back(
+          leader);
     const int most = wanted > 0 ? wanted : static_cast<int>(by_host.size()) * kAggregatorsPerHost;
     for (std::size_t turn = 0; static_cast<int>(aggregators_.size()) < std::min(most, leaders_.size());
          ++turn)

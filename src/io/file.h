@@ -143,7 +143,7 @@ class File final : public core::File {
   bool is_in_one_process() const {
     return opened_->members().size() == static_cast<std::size_t>(comm_->size());
   }
-  bool is_on_several_hosts() const;
+  bool may_be_on_several_hosts() const;
   bool leads() const { return opened_->members().front() == comm_->rank; }
 
   core::Rank& rank_;

@@ -115,9 +115,6 @@ Status File::check_amode(int amode) {
 }
 
 Status File::open(core::Comm& user_comm, const Opening& opening, base::Ref<File>& file) {
-  if (user_comm.crosses_jobs())
-    return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
-                      "(comm): ranks of other jobs are in it, and files are opened by ranks of one job");
   CLUMP_TRY(agree_same(user_comm, check_amode(opening.amode), "amode", opening.amode));
   const base::Ref<File> made(new File(opening.name, user_comm, user_comm.owner.file_errhandler.get()));
   made->amode_ = opening.amode;
@@ -135,10 +132,9 @@ Status File::open(core::Comm& user_comm, const Opening& opening, base::Ref<File>
 /// The communicators: one for the ranks of the file, and two of the processes' leaders, for calls that block
 /// and for the background.
 Status File::agree_on_comm(core::Comm& user_comm) {
-  core::World& world = rank_.world;
   std::array<int, 3> contexts{};
   if (user_comm.rank == 0)
-    for (int& context : contexts) context = static_cast<int>(world.allocate_context());
+    for (int& context : contexts) context = static_cast<int>(user_comm.new_context());
   CLUMP_TRY(coll::share_ints(coll::Members(user_comm), contexts));
   const auto make = [&](int context, base::Ref<const core::Group> its_group) {
     return base::make_ref<core::Comm>(rank_, core::ContextId{static_cast<std::uint32_t>(context)},
@@ -189,7 +185,7 @@ Status File::place_pointer(Count begin) {
   const core::World& world = rank_.world;
   net::SharedAllocator* const memory = world.shared_allocator.get();
   const auto is_near = [&](int leader) {
-    return world.node_of(leaders_->group->world_rank(leader)) == world.node_of(comm_->group->world_rank(0));
+    return world.share_node(leaders_->group->world_rank(leader), comm_->group->world_rank(0));
   };
   int near = 0;
   for (int leader = 0; leads() && leader < leaders_->size(); ++leader) near += is_near(leader) ? 1 : 0;
@@ -266,10 +262,10 @@ Status File::preallocate(Count bytes) {
   return agree(*comm_, outcome);
 }
 
-bool File::is_on_several_hosts() const {
-  const auto host_of = [&](int rank) { return rank_.world.node_of(comm_->group->world_rank(rank)); };
+bool File::may_be_on_several_hosts() const {
+  const auto number_of = [&](int rank) { return comm_->group->world_rank(rank); };
   for (int rank = 1; rank < comm_->size(); ++rank)
-    if (host_of(rank) != host_of(0)) return true;
+    if (!rank_.world.share_node(number_of(rank), number_of(0))) return true;
   return false;
 }
 
@@ -279,7 +275,7 @@ Status File::sync() {
   CLUMP_TRY(agree(*comm_, outcome));
   if (leads() && (amode_ & MPI_MODE_RDONLY) == 0) outcome = opened_->sync();
   CLUMP_TRY(agree(*comm_, outcome));
-  if (!is_on_several_hosts()) return {};
+  if (!may_be_on_several_hosts()) return {};
   if (leads()) opened_->forget_cached(comm_->rank);
   return synchronize(*comm_);
 }

@@ -9,13 +9,9 @@ namespace clump::mpi {
 
 Contexts propose_contexts(const coll::Members& members, bool inter) {
   if (members.rank != 0) return {};
-  core::World& world = members.comm.owner.world;
-  const auto allocate = [&] {
-    return members.comm.crosses_jobs() ? world.allocate_crossing_context() : world.allocate_context();
-  };
   Contexts proposed;
-  proposed.own = allocate();
-  if (inter) proposed.local = allocate();
+  proposed.own = members.comm.new_context();
+  if (inter) proposed.local = members.comm.new_context();
   return proposed;
 }
 

@@ -25,6 +25,7 @@ using base::Status;
 namespace {
 
 constexpr std::size_t kPage = 4096;
+constexpr int kElsewhere = -1;  // a node on which the rank is not
 
 /// What each rank tells the others first.
 struct Facts {
@@ -124,9 +125,6 @@ std::int64_t wanted_alignment(const core::Info* info) {
 }
 
 Status Maker::check_arguments() const {
-  if (comm_.crosses_jobs())
-    return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
-                      "(comm): ranks of other jobs are in it, and windows are of ranks of one job");
   if (is_dynamic()) return {};
   if (making_.size < 0) return base::fail(MPI_ERR_SIZE, "(size = {}): it is negative", making_.size);
   if (making_.unit <= 0)
@@ -153,11 +151,17 @@ Status Maker::tell_facts() {
       .size = is_dynamic() ? 0 : making_.size,
       .unit = is_dynamic() ? 1 : making_.unit,
       .error = mine.error_class(),
-      .context = comm_.rank == 0 ? static_cast<std::int64_t>(world_.allocate_context()) : 0,
+      .context = comm_.rank == 0 ? static_cast<std::int64_t>(comm_.new_context()) : 0,
       .alignment = wanted_alignment(making_.info),
       .apart = static_cast<std::int64_t>(info_says(making_.info, "alloc_shared_noncontig")),
   };
   CLUMP_TRY(exchange(comm_, facts, facts_));
+  // Each job numbers its hosts by itself, and shares no memory with others.
+  const auto number_of = [&](int rank) { return comm_.group->world_rank(rank); };
+  if (comm_.crosses_jobs())
+    for (int rank = 0; rank < comm_.size(); ++rank)
+      if (!world_.share_node(making_.self.number, number_of(rank)))
+        facts_[static_cast<std::size_t>(rank)].node = kElsewhere;
   return mine;
 }
 
@@ -169,11 +173,11 @@ Status Maker::check_all() const {
   if (making_.flavor != MPI_WIN_FLAVOR_SHARED) return {};
   for (int rank = 0; rank < comm_.size(); ++rank)
     if (of(rank).node != of(0).node)
-      return base::fail(
-          MPI_ERR_RMA_SHARED,
-          "(comm): ranks 0 and {} are on different hosts and cannot share memory: make a communicator "
-          "for each host (MPI_Comm_split_type with MPI_COMM_TYPE_SHARED)",
-          rank);
+      return base::fail(MPI_ERR_RMA_SHARED,
+                        "(comm): ranks 0 and {} are on different hosts, or of different jobs, and cannot "
+                        "share memory: make a communicator of those that can (MPI_Comm_split_type with "
+                        "MPI_COMM_TYPE_SHARED)",
+                        rank);
   return {};
 }
 

@@ -12,6 +12,7 @@ import inside
 import missing
 import tool
 from at_run_time import check_at_run_time
+from before_main import check_before_main
 from libraries import exported, lines_of_places, needed
 
 PEER = pathlib.Path(os.environ["CLUMP_PEER_OPENMPI"])
@@ -238,6 +239,9 @@ class Plugins(tool.Case):
                  "r = ctypes.c_int(-1); l.MPI_Comm_rank(ctypes.byref(ctypes.c_char.in_dll(l, 'ompi_mpi_comm_world')), ctypes.byref(r)); print(r.value); l.MPI_Finalize()"
         shown = tool.run("-n", 2, sys.executable, "-c", script)
         self.assertEqual((shown.code, sorted(shown.out.split())), (0, ["0", "1"]), shown)
+
+    def test_mpi_before_main(self):
+        check_before_main(self, PEER / "bin" / "mpicc")
 
     def test_found_at_run_time(self):
         check_at_run_time(self, PEER / "include", "libmpi.so.40", "Open MPI v4.", "ompi_mpi_init", "MPIX_Comm_agree",

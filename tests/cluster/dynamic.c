@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../mpi/check.h"
+#include "../mpi/dynamic/merged.h"
 
 #include "../launcher/port_file.h"
 
@@ -71,6 +71,7 @@ static void meet(MPI_Comm inter, int is_second, const char* how) {
   CHECK_EQ(sum, remote * (remote - 1) / 2);
   CHECK_OK(MPI_Intercomm_merge(inter, is_second, &all));
   messages(all);
+  check_windows(all);
   tell_hosts(all);
   CHECK_OK(MPI_Comm_free(&all));
   if (strcmp(how, "meet") != 0) {

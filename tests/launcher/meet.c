@@ -3,7 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "../mpi/check.h"
+#include "../mpi/dynamic/merged.h"
 #include "port_file.h"
 
 static int rank, size;
@@ -79,7 +79,7 @@ static void collectives(MPI_Comm inter, int remote) {
 }
 
 /* A communicator of both, and others that come of it. */
-static void together(MPI_Comm inter, int remote, int is_client) {
+static void together(MPI_Comm inter, int remote, int is_client, const char* port_file) {
   MPI_Comm merged, copy, part, window_comm;
   int all = 0, mine = -1, sum = 0;
   CHECK_OK(MPI_Intercomm_merge(inter, is_client, &merged));
@@ -120,8 +120,10 @@ static void together(MPI_Comm inter, int remote, int is_client) {
   CHECK_OK(MPI_Comm_size(window_comm, &sum));
   CHECK_EQ(sum, size);
   CHECK_OK(MPI_Comm_free(&window_comm));
-  MPI_Win window = MPI_WIN_NULL;
-  CHECK_CLASS(MPI_Win_create(&sum, sizeof sum, 1, MPI_INFO_NULL, merged, &window), MPI_ERR_UNSUPPORTED_OPERATION);
+  check_windows(merged);
+  char name[4096];
+  snprintf(name, sizeof name, "%s.data", port_file);
+  check_files(merged, name);
   CHECK_OK(MPI_Comm_free(&part));
   CHECK_OK(MPI_Comm_free(&copy));
   CHECK_OK(MPI_Comm_free(&merged));
@@ -230,7 +232,7 @@ int main(int argc, char** argv) {
     } else if (how == NULL) {
       messages(inter, remote);
       collectives(inter, remote);
-      together(inter, remote, is_client);
+      together(inter, remote, is_client, argv[2]);
     } else {
       collectives(inter, remote);
     }

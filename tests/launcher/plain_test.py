@@ -3,6 +3,7 @@
 import os
 import shlex
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -29,6 +30,14 @@ class Plain(tool.Case):
     def test_stdin_goes_to_the_first(self):
         result = tool.run("-n", "3", "--tag-output", "cat", stdin="hello\n")
         self.assertEqual(result.out, "[0] hello\n")
+
+    def test_the_library_is_opened_and_closed(self):
+        """By a program that runs already, with mpiexec and without."""
+        script = f"import _ctypes, ctypes; _ctypes.dlclose(ctypes.CDLL('{tool.BUILD}/lib/libmpi_abi.so.1')._handle); print('closed')"
+        alone = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+        self.assertEqual((alone.returncode, alone.stdout, alone.stderr), (0, "closed\n", ""))
+        result = tool.run("-n", "2", sys.executable, "-c", script)
+        self.assertEqual((result.code, result.out, result.err), (0, "closed\n" * 2, ""))
 
     def test_exit_code_of_the_first_failure(self):
         result = tool.run("-n", "3", "sh", "-c", "exit 4")

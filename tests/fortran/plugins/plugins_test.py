@@ -55,6 +55,14 @@ class Plugins(tool.Case):
         shown = tool.run("-n", 2, sys.executable, "-c", script, PROGRAMS / "plain.so", PROGRAMS / "symbolic.so")
         self.assertEqual((shown.code, shown.out), (0, "0\n0\n"), shown)
 
+    def test_python_for_all(self):
+        """What it opens globally others find: the C library has come with it, and was not opened itself."""
+        script = "import ctypes, sys; l = ctypes.CDLL(sys.argv[1], ctypes.RTLD_GLOBAL); print(l.plug()); begun = ctypes.c_int(); " \
+                 "ctypes.CDLL(None).MPI_Initialized(ctypes.byref(begun)); print(begun.value); l.leave()"  # fmt: skip
+        for plugin in ("plain.so", "above.so"):
+            shown = tool.run("-n", 1, sys.executable, "-c", script, PROGRAMS / plugin)
+            self.assertEqual((shown.code, shown.out, shown.err), (0, "0\n1\n", ""), plugin)
+
     def test_a_tool_that_is_linked(self):
         for way in WAYS:
             shown = tool.run(*way, "-n", 2, PROGRAMS / "wrapped")

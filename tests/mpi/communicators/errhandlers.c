@@ -1,5 +1,6 @@
 /* Error handlers of communicators (MPI-5.0 section 9.3): made, set, asked for, inherited, called. */
 #include <pthread.h>
+#include <setjmp.h>
 #include <stdatomic.h>
 
 #include "check.h"
@@ -85,6 +86,43 @@ static void of_operations(MPI_Comm comm) {
 }
 
 /* A thread raises errors while another one changes the handler: each error meets one of them, whole. */
+/* A call that a handler leaves keeps nothing of its communicator. */
+static jmp_buf before;
+static int deleted;
+static void leave(MPI_Comm* comm, int* code, ...) {
+  (void)comm, (void)code;
+  longjmp(before, 1);
+}
+static int note_deletion(MPI_Comm comm, int key, void* value, void* extra) {
+  (void)comm, (void)key, (void)value, (void)extra;
+  ++deleted;
+  return MPI_SUCCESS;
+}
+static void left_by_jumps(void) {
+  int key;
+  MPI_Errhandler handler;
+  CHECK_OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, note_deletion, &key, NULL));
+  CHECK_OK(MPI_Comm_create_errhandler(leave, &handler));
+  for (volatile int i = 0; i < 4; ++i) {
+    MPI_Comm copy;
+    MPI_Request request;
+    CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &copy));
+    CHECK_OK(MPI_Comm_set_errhandler(copy, handler));
+    CHECK_OK(MPI_Comm_set_attr(copy, key, NULL));
+    if (setjmp(before) == 0) {
+      if (i == 0) MPI_Send(NULL, 0, MPI_INT, 0, -5, copy);
+      if (i == 1) MPI_Isend(NULL, 0, MPI_INT, 1000, 0, copy, &request);
+      if (i == 2) MPI_Bcast(NULL, -1, MPI_INT, 0, copy);
+      if (i == 3) MPI_Comm_call_errhandler(copy, MPI_ERR_OTHER);
+      CHECK(!"the call has returned");
+    }
+    CHECK_OK(MPI_Comm_free(&copy));
+    CHECK_EQ(deleted, i + 1);
+  }
+  CHECK_OK(MPI_Errhandler_free(&handler));
+  CHECK_OK(MPI_Comm_free_keyval(&key));
+}
+
 static atomic_int raised;
 static void count(MPI_Comm* comm, int* code, ...) {
   (void)comm, (void)code;
@@ -187,6 +225,7 @@ int main(int argc, char** argv) {
   of_other_kinds(comm);
   of_operations(comm);
   from_two_threads(comm);
+  left_by_jumps();
   CHECK_OK(MPI_Comm_free(&comm));
   MPI_Finalize();
   return check_result();
