@@ -92,6 +92,33 @@ class SleepsBeside {
   const int worker_;
 };
 
+/// While one lives, the calling kernel thread polls, and takes in the messages that come to its rank's
+/// worker.
+class PollsBeside {
+ public:
+  explicit PollsBeside(int worker) : worker_(worker) {
+    if (worker >= 0) threads_polling().fetch_add(1, std::memory_order_relaxed);
+  }
+  ~PollsBeside() {
+    if (worker_ < 0) return;
+    threads_polling().fetch_sub(1, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_seq_cst);  // see wake_worker()
+    // What has been left here without a wake-up is the caller's, or the worker's if more and more comes.
+    int looks = 0;
+    while (looks < kLastLooks && take_in(worker_)) ++looks;
+    if (looks == kLastLooks) workers[static_cast<std::size_t>(worker_)].wake();
+  }
+  PollsBeside(const PollsBeside&) = delete;
+  PollsBeside& operator=(const PollsBeside&) = delete;
+
+ private:
+  static constexpr int kLastLooks = 8;
+  std::atomic<int>& threads_polling() const {
+    return workers[static_cast<std::size_t>(worker_)].threads_polling;
+  }
+  const int worker_;
+};
+
 /// Does other work between two polls of a kernel thread that waits. `poll`: the number of the poll. False:
 /// the thread should sleep now.
 bool look_around(int poll) {
@@ -106,6 +133,17 @@ bool look_around(int poll) {
 int spin_polls() {
   if (has_core()) return kSpinPolls;
   return progress_sleeper::is_kept() || !workers.empty() ? kYields : 0;
+}
+
+/// Polls as a kernel thread until `over`, for as long as it pays; `step`: how many polls one look counts for.
+template <typename Over>
+bool poll_in_kernel_thread(Over over, int step = 1) {
+  const PollsBeside polls(worker_beside());
+  for (int poll = 0, most = spin_polls(); poll < most; poll += step) {
+    if (over()) return true;
+    if (!look_around(poll)) break;
+  }
+  return false;
 }
 
 }  // namespace
@@ -317,10 +355,7 @@ void Completion::sleep_unwatched() {
 }
 
 void Completion::sleep_as_kernel_thread() {
-  for (int poll = 0, most = spin_polls(); poll < most; ++poll) {
-    if (done()) return;
-    if (!look_around(poll)) break;
-  }
+  if (poll_in_kernel_thread([this] { return done(); })) return;
   Waiter& me = Waiter::mine();
   std::uintptr_t expected = kPending;
   // release: signal() reads the Waiter through this pointer; acquire on failure: the work's results.
@@ -349,10 +384,7 @@ void Completion::wait_for_any(std::span<Completion* const> completions, RankCall
     if (may_poll(*self) && poll_in_place(*self, over)) return;
   } else {
     const int step = completions.size() > 1 ? static_cast<int>(completions.size()) + 1 : 1;
-    for (int poll = 0, most = spin_polls(); poll < most; poll += step) {
-      if (over()) return;
-      if (!look_around(poll)) break;
-    }
+    if (poll_in_kernel_thread(over, step)) return;
   }
   // Leave this thread's Waiter at each of them; the first that is signalled wakes the thread. Remove the
   // Waiter afterwards: an operation that stays pending will be waited for again, perhaps by another thread.
@@ -407,8 +439,7 @@ bool poll_for(const std::atomic<std::uint64_t>& word, std::uint64_t least, std::
   if (self != nullptr)
     poll_in_place(*self, over);
   else
-    for (int poll = 0, most = spin_polls(); poll < most && !over() && look_around(poll); ++poll) {
-    }
+    poll_in_kernel_thread(over);
   if (pollers != nullptr) pollers->fetch_sub(1, std::memory_order_seq_cst);
   return over();
 }

@@ -55,7 +55,17 @@ CLUMP_HOST_API void await_owners(int worker);
 inline bool has_to_take_in(int worker) noexcept {
   return workers[static_cast<std::size_t>(worker)].threads_asleep.load(std::memory_order_relaxed) != 0;
 }
-/// Wakes the worker, if it sleeps. For has_to_take_in() false.
-inline void wake_worker(int worker) noexcept { workers[static_cast<std::size_t>(worker)].wake(); }
+/// Wakes the worker, if it sleeps and no kernel thread polls in its place. For has_to_take_in() false.
+inline void wake_worker(int worker) noexcept {
+  Worker& left_at = workers[static_cast<std::size_t>(worker)];
+  if (left_at.asleep->load(std::memory_order_seq_cst) == 0) return;  // seq_cst: as in Worker::wake()
+  if (left_at.threads_polling.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+    // Pairs with the fence of a thread that ends its polls: it sees what was left, or this one sees that it
+    // has gone.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (left_at.threads_polling.load(std::memory_order_relaxed) != 0) return;
+  }
+  left_at.wake();
+}
 
 }  // namespace clump::fiber

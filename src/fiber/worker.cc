@@ -280,7 +280,9 @@ void WorkerThread::find_and_run() {
   if (progress(mine->index)) {
     idle_polls_ = 0;
   } else if (cores_are_wanted()) {
-    if (++idle_polls_ >= kIdleYields || !offer_core()) idle_polls_ = sleep(*mine) ? 0 : kIdleYields;
+    const bool is_served = mine->threads_polling.load(std::memory_order_relaxed) != 0;
+    if (is_served || ++idle_polls_ >= kIdleYields || !offer_core())
+      idle_polls_ = sleep(*mine) ? 0 : kIdleYields;
   } else if (++idle_polls_ < kIdlePolls) {
     pause_or_offer(idle_polls_);
   } else {

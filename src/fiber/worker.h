@@ -103,6 +103,9 @@ struct alignas(64) Worker {
   /// with a fiber of such a rank. So while some sleep, the sender of a message takes it in itself. A sender
   /// of another process cannot: then an idle worker does it, or the monitor when it looks next.
   std::atomic<int> threads_asleep{0};
+  /// How many kernel threads of ranks that are at home here poll, because they wait: they take in what comes
+  /// for this worker. While some do, what is left here wakes no worker thread, and an idle one goes to sleep.
+  std::atomic<int> threads_polling{0};
 
   bool has_runnable() const { return !queue.empty() || !inbox.empty(); }
   /// Moves the fibers in the inbox to the queue. By its worker thread, in a section.
