@@ -1,5 +1,5 @@
-// A library that uses libm and does not name it, as VTK's of Debian do: ld.so cannot bind its calls at the start. Right:
-// its calls reach libm, and the functions of the program, those of the rank that runs.
+// A library that uses libm and does not name it, as VTK's of Debian do: ld.so cannot bind its calls at the
+// start. Right: its calls reach libm, and the functions of the program, those of the rank that runs.
 #include "check.h"
 
 double sum_of_both(double angle);
@@ -21,6 +21,7 @@ int main(int argc, char** argv) {
     step();
   }
   check(sum == 3 * (rank + 1), "the library has added %d", sum);
-  check(strchr(version_of_c_library(), '.') != NULL, "the C library's version is \"%s\"", version_of_c_library());
+  check(strchr(version_of_c_library(), '.') != NULL, "the C library's version is \"%s\"",
+        version_of_c_library());
   return end();
 }

@@ -1,5 +1,5 @@
-// A program that asks the C library to watch its memory, as ABINIT's do. Right: nothing is watched, because that is in
-// libc_malloc_debug.so alone, and the ranks share their process.
+// A program that asks the C library to watch its memory, as ABINIT's do. Right: nothing is watched, because
+// that is in libc_malloc_debug.so alone, and the ranks share their process.
 #include <mcheck.h>
 
 #include "check.h"
