@@ -107,6 +107,8 @@ class Files(tool.Case):
         self.assertEqual(sorted(path.name for path in (self.path / "100%").iterdir()), ["0", "1"])
         tool.run("-n", "2", "--output-dir", self.path / "50%r", PROGRAM)
         self.assertTrue((self.path / "50%r" / "rank.1.out").is_file())
+        tool.run("-n", "2", "--output-dir", self.path / "%h-10%%", PROGRAM)
+        self.assertTrue((self.path / f"{os.uname().nodename}-10%" / "rank.1.out").is_file())
 
     def test_a_rank_that_fails_leaves_its_last_words(self):
         result = tool.run("-n", "3", "--output-dir", self.path, PROGRAM, "fail")

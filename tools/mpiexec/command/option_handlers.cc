@@ -32,15 +32,25 @@ std::vector<std::string> split(std::string_view list, char separator) {
   return names;
 }
 
-/// A path in a pattern, in which a percent sign is one.
-std::string literally(const std::string& path) {
+/// A path in a pattern, in which a percent sign is one, unless a letter of `signs` follows.
+std::string literally(const std::string& path, std::string_view signs = {}) {
   std::string pattern;
-  for (const char letter : path) pattern.append(letter == '%' ? 2 : 1, letter);
+  for (std::size_t at = 0; at < path.size(); ++at) {
+    const bool is_sign =
+        path[at] == '%' && at + 1 < path.size() && signs.find(path[at + 1]) != std::string_view::npos;
+    pattern.append(path[at] == '%' && !is_sign ? 2 : 1, path[at]);
+    if (is_sign) pattern += path[++at];
+  }
   return pattern;
 }
 
+/// What names a folder for output, of which %h is the host.
+std::string folder_pattern(const std::string& folder) {
+  return tools::absolute(literally(folder, "h%"), literally(tools::current_directory()));
+}
+
 base::Status use_output_folder(Command& command, const std::string& folder) {
-  const std::string path = literally(tools::absolute(folder, tools::current_directory()));
+  const std::string path = folder_pattern(folder);
   command.output_files = {path + "/rank.%r.out", path + "/rank.%r.err"};
   return {};
 }
@@ -358,7 +368,7 @@ base::Status output(Parser& parser, const Given& given) {
     } else if (has_place) {
       CLUMP_TRY(use_output_folder(command, place));
       if (name == "file") {
-        const std::string path = literally(tools::absolute(place, tools::current_directory()));
+        const std::string path = folder_pattern(place);
         command.output_files = {path + ".%r.out", path + ".%r.err"};
       }
     } else if (name == "merge-stderr-to-stdout") {
