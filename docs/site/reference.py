@@ -113,7 +113,7 @@ def mpiexec_page(text: str) -> List[str]:
         in_table = False
         words = f"{option} {meaning}".strip() if option else meaning
         if words.startswith("  mpiexec"):
-            lines += ["", f"    {words.strip()}"]
+            lines += [*([""] if lines[-1:] != [""] and not lines[-1].startswith("    ") else []), f"    {words.strip()}"]
         elif option or in_list and words.startswith("  "):
             lines.append(re.sub(r"(-[^\s,]+)", r"`\1`", words.strip()))
         else:

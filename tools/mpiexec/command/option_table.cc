@@ -9,7 +9,8 @@ namespace {
 using enum Environment::Inherit;
 
 constexpr std::string_view kPlacement = "ranks go to cores in blocks; see --map, and --cores to choose";
-constexpr std::string_view kOfSlurm = "salloc and sbatch take it; mpiexec runs on the hosts of their job, or --host names them";
+constexpr std::string_view kOfSlurm =
+    "salloc and sbatch take it; mpiexec runs on the hosts of their job, or --host names them";
 constexpr std::string_view kNoDaemons = "jobs start without daemons or remote shells";
 
 // One row per option, aligned by hand.
@@ -181,7 +182,8 @@ const Option kOptions[] = {
 std::span<const Option> option_table() { return handlers::kOptions; }
 
 bool is_accepted(const Option& row) {
-  return row.handle == handlers::ignored || row.handle == handlers::already || row.handle == handlers::mca;
+  return row.handle == handlers::ignored || row.handle == handlers::count_elsewhere ||
+         row.handle == handlers::already || row.handle == handlers::mca;
 }
 
 bool is_hidden(const Option& row) {
