@@ -43,7 +43,7 @@ CHAPTERS = {
 
 # Pages below a page. A name may be a pattern.
 BELOW = {
-    "reference": ["reference/options", "reference/variables", "reference/functions"],
+    "reference": ["reference/options", "reference/variables", "reference/functions", "reference/processes"],
     "how-it-works": ["architecture", "find-your-way", "life-of-a-send", "life-of-a-collective", "life-of-a-job", "fibers", "threads-of-a-rank", "images", "functions-with-state"],
     "results": ["performance/method", "performance/limits", "performance/runs", "performance/programs", "performance/programs-16-cores", "experiments/README", "real-programs", "known-failures", "lab/README"],
     "lab/README": ["lab/*/report"],

@@ -113,7 +113,7 @@ def mpiexec_page(text: str) -> List[str]:
         in_table = False
         words = f"{option} {meaning}".strip() if option else meaning
         if words.startswith("  mpiexec"):
-            lines += ["", f"    {words.strip()}"]
+            lines += [*([""] if lines[-1:] != [""] and not lines[-1].startswith("    ") else []), f"    {words.strip()}"]
         elif option or in_list and words.startswith("  "):
             lines.append(re.sub(r"(-[^\s,]+)", r"`\1`", words.strip()))
         else:
@@ -257,6 +257,25 @@ def functions_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def processes_page() -> str:
+    source = (ROOT / "src/inspect/process_only.cc").read_text()
+    rows = re.findall(r'^ {4}\{((?:"[^"]*"[,\s]*)+)\}', source, re.MULTILINE)
+    lines = ["# Calls that need a process for each rank", "", NOTE,
+             "A program that imports one of these functions gets a process for each rank. A library may import it: its call is refused when it "
+             "is made, with an error that names call, rank and option, and not before. In the rows whose last column has a reason, a library's "
+             "import makes processes, too. `clump explain ./a.out` names the function that decides; "
+             "[what a rank has to itself](../guide/private.md) has all else that ranks of a process share.",
+             "", "| functions | why: each of them | libraries count, because |", "|---|---|---|"]
+    for row in rows:
+        _, reason, functions, libraries = (["".join(re.findall(r'"([^"]*)"', part)) for part in re.split(r'(?<="),', row)] + [""])[:4]
+        lines.append(f"| {', '.join(f'`{name}`' for name in functions.split())} | {reason} | {libraries} |")
+    if len(rows) != len(re.findall(r'^ {4}\{"', source, re.MULTILINE)) or len(rows) < 20:
+        sys.exit("reference.py: does not understand src/inspect/process_only.cc")
+    lines += ["", "Besides: any function of liburing (`io_uring_*`), whose kernel opens, uses and closes descriptors past what is the rank's; and `swapcontext` or "
+              "`setcontext` in a file that also has `sigprocmask` or `pthread_sigmask`."]  # fmt: skip
+    return "\n".join(lines) + "\n"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, required=True)
@@ -264,6 +283,7 @@ def main() -> int:
     options = parser.parse_args()
     build = options.build.resolve()
     pages = {"reference/options": options_page(build), "reference/variables": variables_page(build), "reference/functions": functions_page(),
+             "reference/processes": processes_page(),
              "known-failures": known_failures.page(NOTE)}  # fmt: skip
     differ = False
     for name, text in pages.items():

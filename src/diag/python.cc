@@ -223,15 +223,18 @@ const char* text_of(const Layout& layout, Address string, FrameTexts& texts) {
   return begin;
 }
 
+constexpr char kUnknown[] = "Clump does not know (it knows those of 3.11 to 3.14, with a GIL)";
+constexpr char kRefused[] = "cannot be read: the system refuses process_vm_readv (seccomp, as in containers)";
+
 /// The frame that says why there is no other.
-std::size_t tell_unknown(std::uint32_t version, pmi::FailureView::Frame& frame, FrameTexts& texts) {
+std::size_t tell_why(const char* why, std::uint32_t version, pmi::FailureView::Frame& frame,
+                     FrameTexts& texts) {
   if (sizeof texts.memory - texts.used <= kMostName) return 0;
   char* const text = texts.memory + texts.used;
   char number[24] = "before 3.11";
   if (version != 0) std::snprintf(number, sizeof number, "%u.%u", version >> 24, version >> 16 & 0xff);
-  const int bytes = std::snprintf(
-      text, sizeof texts.memory - texts.used,
-      "Python %s, whose lines Clump does not know (it knows those of 3.11 to 3.14, with a GIL)", number);
+  const int bytes =
+      std::snprintf(text, sizeof texts.memory - texts.used, "Python %s, whose lines %s", number, why);
   texts.used += static_cast<std::size_t>(bytes) + 1;
   frame = {nullptr, 0, text};
   return 1;
@@ -255,8 +258,11 @@ std::size_t read_python(const Interpreter& interpreter, const void* thread,
                         std::span<pmi::FailureView::Frame> frames, FrameTexts& texts) {
   // acquire: pairs with the release in find_interpreter()
   if (!interpreter.is_known.load(std::memory_order_acquire) || frames.empty()) return 0;
+  char first = 0;
+  if (!read_memory(interpreter.runtime, &first, sizeof first))
+    return tell_why(kRefused, interpreter.version, frames.front(), texts);
   const std::optional<Layout> known = layout_of(interpreter);
-  if (!known) return tell_unknown(interpreter.version, frames.front(), texts);
+  if (!known) return tell_why(kUnknown, interpreter.version, frames.front(), texts);
   const Layout& layout = *known;
   const Address state = find_thread(layout, interpreter.runtime, handle_of(thread));
   if (state == 0) return 0;

@@ -33,8 +33,8 @@ struct FrameTexts {
 };
 
 /// Writes the frames of a thread, innermost first, and returns how many. `thread`: its thread pointer; null:
-/// the first thread of the interpreter. Where the stacks of this version are not known, one frame without
-/// file and line, whose function says so.
+/// the first thread of the interpreter. Where the stacks of this version are not known, or the
+/// system refuses to read, one frame without file and line, whose function says so.
 std::size_t read_python(const Interpreter& interpreter, const void* thread,
                         std::span<pmi::FailureView::Frame> frames, FrameTexts& texts);
 

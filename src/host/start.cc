@@ -39,6 +39,7 @@
 #include "host/host.h"
 #include "host/stacks.h"
 #include "host/state.h"
+#include "image/late_calls.h"
 #include "image/lifetime.h"
 #include "image/own_calls.h"
 #include "image/sentinels.h"
@@ -198,6 +199,7 @@ void begin_imaged(int argc, char** argv, char** environment) {
 
 /// Runs before every other constructor of the process: this library is linked with -z initfirst.
 __attribute__((constructor)) void begin(int argc, char** argv, char** environment) {
+  image::bind_late_calls(environment);
   image::keep_own_calls(environment);
   // A sanitizer in the program has functions in the way of the C library's, which we are about to call.
   if (__tsan_init != nullptr) __tsan_init();

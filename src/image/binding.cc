@@ -30,47 +30,6 @@ bool is_symbolic(const Object& object) {
   return false;
 }
 
-/// The table in an object's dynamic section whose address has that tag; null if there is none.
-template <typename T>
-const T* table_of(const Object& object, ElfW(Sxword) tag) {
-  for (const ElfW(Dyn)* entry = object.map->l_ld; entry->d_tag != DT_NULL; ++entry) {
-    if (entry->d_tag != tag) continue;
-    // ld.so has made some of these absolute.
-    const std::uintptr_t address = entry->d_un.d_ptr;
-    return reinterpret_cast<const T*>(address < object.map->l_addr ? address + object.map->l_addr : address);
-  }
-  return nullptr;
-}
-
-/// The entry of a table of versions after this one; null after the last.
-template <typename T>
-const T* entry_after(const T* entry, std::uint32_t distance) {
-  return distance != 0 ? reinterpret_cast<const T*>(reinterpret_cast<const std::byte*>(entry) + distance)
-                       : nullptr;
-}
-
-/// The version of a symbol, which it has or which it asks for; null if there is none.
-const char* version_of(const Object& object, std::size_t number) {
-  if (object.dynamic.versions == nullptr) return nullptr;
-  const unsigned index = object.dynamic.versions[number] & 0x7fffU;
-  if (index <= VER_NDX_GLOBAL) return nullptr;
-  const auto* defined = table_of<ElfW(Verdef)>(object, DT_VERDEF);
-  for (; defined != nullptr; defined = entry_after(defined, defined->vd_next)) {
-    if ((defined->vd_ndx & 0x7fffU) != index) continue;
-    const auto* const name =
-        reinterpret_cast<const ElfW(Verdaux)*>(reinterpret_cast<const std::byte*>(defined) + defined->vd_aux);
-    return object.dynamic.strings + name->vda_name;
-  }
-  const auto* needed = table_of<ElfW(Verneed)>(object, DT_VERNEED);
-  for (; needed != nullptr; needed = entry_after(needed, needed->vn_next)) {
-    const auto* one =
-        reinterpret_cast<const ElfW(Vernaux)*>(reinterpret_cast<const std::byte*>(needed) + needed->vn_aux);
-    for (; one != nullptr; one = entry_after(one, one->vna_next))
-      if ((one->vna_other & 0x7fffU) == index) return object.dynamic.strings + one->vna_name;
-  }
-  return nullptr;
-}
-
 class Binder {
  public:
   Binder(const Object& object, const Scope& scope, UniqueSymbols& unique, Binding& binding,
@@ -97,9 +56,10 @@ class Binder {
   /// Whether a definition has the version that the word asks for.
   bool fits(const Object& candidate, const ElfW(Sym) & symbol, const SymbolicWord& word) const {
     if (candidate.dynamic.versions == nullptr) return true;
-    const char* const wanted = version_of(object_, word.number);
+    const char* const wanted = version_of(*object_.map, object_.dynamic, word.number);
     const char* const has =
-        version_of(candidate, static_cast<std::size_t>(&symbol - candidate.dynamic.symbols));
+        version_of(*candidate.map, candidate.dynamic,
+                   static_cast<std::size_t>(&symbol - candidate.dynamic.symbols));
     return wanted == nullptr || has == nullptr || std::strcmp(wanted, has) == 0;
   }
 

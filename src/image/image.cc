@@ -35,12 +35,10 @@ std::vector<std::unique_ptr<Program>>& programs() {
   return list;
 }
 
-bool has_value(char** envp, std::string_view name) {
-  for (; envp != nullptr && *envp != nullptr; ++envp) {
-    const std::string_view entry(*envp);
-    if (entry.size() > name.size() + 1 && entry.substr(0, name.size()) == name && entry[name.size()] == '=')
-      return true;
-  }
+/// By ld.so, or by bind_late_calls().
+bool are_calls_bound(char** envp) {
+  for (; envp != nullptr && *envp != nullptr; ++envp)
+    if (std::string_view(*envp).starts_with("LD_BIND_NOW=")) return true;
   return false;
 }
 
@@ -94,7 +92,7 @@ base::Status capture(fiber::Identity& native, int argc, char** argv, char** envp
   }
   for (Object* object : objects) {
     // References that ld.so has not bound yet, it would bind later, and only in the original.
-    if (!object->dynamic.plt_relocations.empty() && !has_value(envp, "LD_BIND_NOW")) {
+    if (!object->dynamic.plt_relocations.empty() && !are_calls_bound(envp)) {
       return base::fail(MPI_ERR_SPAWN, "LD_BIND_NOW must be set when images of {} are made",
                         objects.front()->path);
     }

@@ -351,6 +351,9 @@ base::Status load_executable(const std::string& path, Object** object) {
     return cannot_open(path, "not a position-independent program");
   }
   CLUMP_TRY(check_tls(file, path));
+  // A library of the program may use libm and not name it (inspect.h, late_calls).
+  if (const auto* const math = static_cast<const link_map*>(ld_open("libm.so.6", RTLD_NOW | RTLD_GLOBAL)))
+    Registry::get().add(*math);
   // Global, because its plugins may use what it defines.
   Loading loading{nullptr};
   CLUMP_TRY(map_template(file, path, RTLD_GLOBAL, loading, object));

@@ -18,8 +18,8 @@ void bind_anew(const link_map& library, ChooseDefinition choose, const void* con
 /// Binds again those references of libclump_host.so and libmpi_abi.so.1 that ld.so has bound to the program
 /// or to an interposer: to the first definition from libclump_host.so on. An allocator that the program
 /// defines stays bound, because the C library allocates from it, too, and Clump frees what the C library
-/// returns. Does nothing if ld.so has not bound all references (LD_BIND_NOW). Before anything else is called,
-/// and before there are other threads; allocates nothing.
+/// returns. Does nothing if not all references are bound (LD_BIND_NOW, late_calls.h). Before anything else is
+/// called, and before there are other threads; allocates nothing.
 void keep_own_calls(char** environment);
 
 /// The same for a library that Clump has loaded for itself and that has an address `inside`: libfabric, which

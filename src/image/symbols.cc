@@ -32,6 +32,21 @@ struct Table {
   }
 };
 
+/// The table in an object's dynamic section whose address has that tag; null if there is none.
+template <typename T>
+const T* table_of(const link_map& map, ElfW(Sxword) tag) {
+  for (const ElfW(Dyn)* entry = map.l_ld; entry->d_tag != DT_NULL; ++entry)
+    if (entry->d_tag == tag) return pointer_to<T>(map, entry->d_un.d_ptr);
+  return nullptr;
+}
+
+/// The entry of a table of versions after this one; null after the last.
+template <typename T>
+const T* entry_after(const T* entry, std::uint32_t distance) {
+  return distance != 0 ? reinterpret_cast<const T*>(reinterpret_cast<const std::byte*>(entry) + distance)
+                       : nullptr;
+}
+
 std::uint32_t gnu_hash_of(const char* name) {
   std::uint32_t hash = 5381;
   for (; *name != '\0'; ++name) hash = hash * 33 + static_cast<unsigned char>(*name);
@@ -54,27 +69,33 @@ bool same_name(const char* a, const char* b) {
   return *a == *b;
 }
 
-/// Chooses among several versions of a name: one that is not hidden; if there is none, a hidden one.
+/// Chooses among several versions of a name: the oldest, if that is asked for; one that is not hidden; a hidden
+/// one.
 class BestVersion {
  public:
-  BestVersion(const Dynamic& object, const char* name) : object_(object), name_(name) {}
+  BestVersion(const Dynamic& object, const char* name, Version wanted)
+      : object_(object), name_(name), wanted_(wanted) {}
 
   void consider(std::uint32_t index) {
     const ElfW(Sym)& symbol = object_.symbols[index];
     if (symbol.st_shndx == SHN_UNDEF || !same_name(object_.name_of(symbol), name_)) return;
-    const bool hidden = object_.versions != nullptr && (object_.versions[index] & 0x8000) != 0;
-    if (best_ == nullptr || (best_hidden_ && !hidden)) {
-      best_ = &symbol;
-      best_hidden_ = hidden;
-    }
+    const unsigned version = object_.versions != nullptr ? object_.versions[index] : VER_NDX_GLOBAL;
+    int rank = (version & 0x8000) != 0 ? 1 : 2;
+    if (wanted_ == Version::kOldest && (version & 0x7fff) <= kFirstVersion) rank = 3;
+    if (rank <= best_rank_) return;
+    best_ = &symbol;
+    best_rank_ = rank;
   }
   const ElfW(Sym) * best() const { return best_; }
 
  private:
+  static constexpr unsigned kFirstVersion = VER_NDX_GLOBAL + 1;  // the first after that of the library itself
+
   const Dynamic& object_;
   const char* name_;
+  Version wanted_;
   const ElfW(Sym) * best_ = nullptr;
-  bool best_hidden_ = false;
+  int best_rank_ = 0;
 };
 
 void search_gnu_hash(const Dynamic& object, const char* name, BestVersion& found) {
@@ -203,15 +224,36 @@ Dynamic::Dynamic(const link_map& map) : base(map.l_addr) {
   if (has_soname && strings != nullptr) soname = strings + soname_offset;
 }
 
-const ElfW(Sym) * Dynamic::find(const char* name) const {
+const ElfW(Sym) * Dynamic::find(const char* name, Version wanted) const {
   if (symbols == nullptr || strings == nullptr) return nullptr;
-  BestVersion found(*this, name);
+  BestVersion found(*this, name, wanted);
   if (gnu_hash != nullptr) {
     search_gnu_hash(*this, name, found);
   } else if (sysv_hash != nullptr) {
     search_sysv_hash(*this, name, found);
   }
   return found.best();
+}
+
+const char* version_of(const link_map& map, const Dynamic& object, std::size_t number) {
+  if (object.versions == nullptr) return nullptr;
+  const unsigned index = object.versions[number] & 0x7fffU;
+  if (index <= VER_NDX_GLOBAL) return nullptr;
+  const auto* defined = table_of<ElfW(Verdef)>(map, DT_VERDEF);
+  for (; defined != nullptr; defined = entry_after(defined, defined->vd_next)) {
+    if ((defined->vd_ndx & 0x7fffU) != index) continue;
+    const auto* const name =
+        reinterpret_cast<const ElfW(Verdaux)*>(reinterpret_cast<const std::byte*>(defined) + defined->vd_aux);
+    return object.strings + name->vda_name;
+  }
+  const auto* needed = table_of<ElfW(Verneed)>(map, DT_VERNEED);
+  for (; needed != nullptr; needed = entry_after(needed, needed->vn_next)) {
+    const auto* one =
+        reinterpret_cast<const ElfW(Vernaux)*>(reinterpret_cast<const std::byte*>(needed) + needed->vn_aux);
+    for (; one != nullptr; one = entry_after(one, one->vna_next))
+      if ((one->vna_other & 0x7fffU) == index) return object.strings + one->vna_name;
+  }
+  return nullptr;
 }
 
 void* definition_from(const char* name, const link_map* map) {

@@ -14,6 +14,10 @@
 
 namespace clump::image {
 
+/// Of a symbol: the one that dlsym() and linkers take, or the one that ld.so takes for a reference that names
+/// no version.
+enum class Version : std::uint8_t { kDefault, kOldest };
+
 /// The dynamic section of a loaded object, with all addresses made absolute.
 struct Dynamic {
   explicit Dynamic(const link_map& map);
@@ -34,10 +38,13 @@ struct Dynamic {
   std::uintptr_t fini = 0;
   const char* soname = nullptr;
 
-  /// The default version of a symbol that this object defines; null if there is none.
-  const ElfW(Sym) * find(const char* name) const;
+  /// A symbol that this object defines; null if there is none.
+  const ElfW(Sym) * find(const char* name, Version wanted = Version::kDefault) const;
   const char* name_of(const ElfW(Sym) & symbol) const { return strings + symbol.st_name; }
 };
+
+/// The version of a symbol of an object, which it has or which it asks for; null if there is none.
+const char* version_of(const link_map& map, const Dynamic& object, std::size_t number);
 
 /// The first object of ld.so's list.
 const link_map* first_loaded();

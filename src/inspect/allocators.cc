@@ -29,9 +29,8 @@ bool is_allocator_library(const char* name) {
 
 bool is_of_libc_malloc(std::string_view function) {
   constexpr std::string_view kFunctions[] = {
-      "mallinfo",         "mallinfo2",        "malloc_info",      "malloc_stats",  "malloc_trim",
-      "mallopt",          "mcheck",           "mcheck_check_all", "mprobe",        "mtrace",
-      "malloc_get_state", "malloc_set_state", "muntrace",         "__malloc_hook", "__morecore"};
+      "mallinfo", "mallinfo2",        "malloc_info",      "malloc_stats",  "malloc_trim",
+      "mallopt",  "malloc_get_state", "malloc_set_state", "__malloc_hook", "__morecore"};
   return std::ranges::find(kFunctions, function) != std::end(kFunctions);
 }
 

@@ -54,7 +54,7 @@ class LibraryWalk {
       visit(item, item.path == program);
     }
     note_c_library();
-    note_unordered();
+    note_late_calls();
   }
 
  private:
@@ -128,7 +128,7 @@ class LibraryWalk {
   /// ld.so relocates a library before those that name it. If one uses a function of libm that has variants
   /// and does not name libm, ld.so may call libm before that is relocated, and the process ends. That is so
   /// where it binds all references at the start, as images need it; lazy binding comes later.
-  void note_unordered() {
+  void note_late_calls() {
     static constexpr std::string_view kMath = "libm.so.6";
     const auto is_math = [](const std::string& path) { return base_name(path) == kMath; };
     const auto math = std::ranges::find_if(verdict_.libraries, is_math);
@@ -137,13 +137,9 @@ class LibraryWalk {
     for (const std::string& path : verdict_.libraries) {
       const std::string name(base_name(path));
       if (is_shared_library(name.c_str()) || is_facade(path) || names(name, std::string(kMath))) continue;
-      find_import(ElfFile(path), [&](std::string_view function) {
-        if (!file.resolves(function)) return false;
-        verdict_.unordered_in = path;
-        verdict_.unordered_name = function;
-        return true;
-      });
-      if (!verdict_.unordered_in.empty()) return;
+      verdict_.late_calls =
+          find_import(ElfFile(path), [&](std::string_view function) { return file.resolves(function); });
+      if (verdict_.late_calls) return;
     }
   }
 
@@ -283,13 +279,6 @@ std::string reason_against(const std::string& path, const Verdict& verdict) {
         "{} defines malloc(): each rank would have an allocator of its own, and the C library, which ranks "
         "share, that of one of them: its ranks are processes",
         verdict.own_malloc);
-  }
-  if (!verdict.unordered_in.empty()) {
-    return fmt::format(
-        "{} uses {}() of libm and does not name libm (-lm), so it can be bound only when it is called: its "
-        "ranks "
-        "are processes",
-        verdict.unordered_in, verdict.unordered_name);
   }
   if (!verdict.profiled_in.empty()) {
     return fmt::format(

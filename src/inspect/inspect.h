@@ -47,8 +47,8 @@ struct Verdict {
   std::string process_function;  ///< a function that it imports and that needs a process for each rank
   std::string_view process_reason;  ///< why it does, as the end of a sentence
   std::string process_function_in;  ///< path of the file that imports it: the program or a private library
-  std::string unordered_in;         ///< path of a library that uses a function of libm and does not name libm
-  std::string unordered_name;       ///< that function: ld.so may bind it before libm is ready
+  bool late_calls = false;  ///< a library uses libm and does not name it: ld.so may end the process if it binds
+                            ///< all calls at the start (LD_BIND_NOW)
   std::string
       profiled_in;  ///< path of a file that LLVM has instrumented to count: its counts are of a process
   std::uint64_t tls_bytes = 0;  ///< size of the program's own PT_TLS segment, rounded up to its alignment

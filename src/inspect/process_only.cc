@@ -11,22 +11,21 @@
 namespace clump::image {
 namespace {
 
-/// Which importers of a function make processes of the ranks. Libraries import much that they hardly ever
-/// call, so the rule is the program itself: a call from a library is refused when it is made (image/doors.h,
-/// and refused.cc where it depends on the arguments). A row with kAny says why any importer counts.
-enum class Importer : std::uint8_t { kProgram, kAny };
-
+/// Libraries import much that they hardly ever call, so the rule is that the program's own imports make
+/// processes of the ranks: a call from a library is refused when it is made (image/doors.h, and refused.cc
+/// where it depends on the arguments).
 struct Group {
   std::string_view guide;  ///< what docs/guide/private.md calls it: a test looks
   std::string_view reason;
   std::string_view functions;
-  Importer importer = Importer::kProgram;
+  std::string_view libraries;  ///< why a library's import counts as well; empty: it does not
 };
 
 /// A new row is for functions that are rarely used and cannot be given to each rank at a reasonable cost.
+/// docs/site/reference.py writes the table for users (docs/reference/processes.md).
 constexpr Group kProcessOnly[] = {
-    // A library that names LMDB is there to open databases.
-    {"LMDB", "opens a database of LMDB, which keeps its readers by process", "mdb_env_open", Importer::kAny},
+    {"LMDB", "opens a database of LMDB, which keeps its readers by process", "mdb_env_open",
+     "a library that names it opens databases"},
     {"`SEM_UNDO` of System V semaphores", "may have the kernel undo it, which it does when the process ends",
      "semop semtimedop"},
     {"`aio_*`", "is told of the end of input and output by what the process has once",
@@ -37,21 +36,18 @@ constexpr Group kProcessOnly[] = {
      "addseverity fmtmsg getdate getpass inet_nsap_ntoa rcmd rcmd_af re_comp re_exec re_set_syntax"},
     {"`gets`", "reads the stdin that the process has once", "__gets_chk gets"},
     {"`mq_notify`", "is told of messages by a signal of the process", "mq_notify"},
-    {"`mtrace`", "has the C library watch the memory of the process",
-     "mcheck mcheck_check_all mcheck_pedantic mprobe mtrace muntrace"},
     {"`pthread_setattr_default_np`", "changes all threads that the process makes",
      "pthread_setattr_default_np"},
     {"`ptrace`", "makes the thread that runs it a tracer", "ptrace"},
     {"`signalfd`", "takes signals of the process by descriptor", "signalfd"},
     {"`ulimit`", "sets a limit of the process", "ulimit"},
     {"`tmpnam`", "has its result in memory that the process has once", "tmpnam"},
-    // A library that names one of these calls it in the course of its work.
-    {"`wordexp`, `tempnam`", "looks at the environment of the process", "tempnam wordexp", Importer::kAny},
+    {"`wordexp`, `tempnam`", "looks at the environment of the process", "tempnam wordexp",
+     "a library that names one of them calls it in its work"},
     {"capabilities", "changes the capabilities of the thread that runs it", "capset"},
-    // Each function of a file that is compiled so calls it.
     {"gprof (`-pg`)", "profiles the process (gcc -pg): gmon.out",
      "__fentry__ __moncontrol __monstartup __profil _mcount mcount moncontrol monstartup profil sprofil",
-     Importer::kAny},
+     "each function of a library that is compiled so calls it"},
     {"lists that are walked", "steps through a list at a place that the process has once",
      "endaliasent endfsent endhostent endnetent endnetgrent endprotoent endservent endspent endttyent "
      "endusershell endutent endutxent getaliasent getaliasent_r getfsent getfsfile getfsspec gethostent "
@@ -112,7 +108,7 @@ std::string_view reason_for_processes(std::string_view function, bool of_program
   if (function.starts_with("_Z")) return {};  // C++'s, of which large libraries have 100,000
   const auto* row = std::ranges::lower_bound(kRows, function, {}, &Row::function);
   if (row == kRows.end() || row->function != function) return {};
-  return of_program || row->group->importer == Importer::kAny ? row->group->reason : std::string_view();
+  return of_program || !row->group->libraries.empty() ? row->group->reason : std::string_view();
 }
 
 void ImportedNeed::see(std::string_view function) {

@@ -190,6 +190,8 @@ std::string Job::output_file(int rank, int descriptor) const {
     const bool is_sign = pattern[at] == '%' && at + 1 < pattern.size();
     if (is_sign && pattern[at + 1] == 'r')
       path += std::to_string(rank), ++at;
+    else if (is_sign && pattern[at + 1] == '%')
+      path += '%', ++at;
     else if (is_sign && pattern[at + 1] == 'h')
       path += name_or_own(nodes[static_cast<std::size_t>(is_of_start(rank) ? node_of(rank) : node)].name),
           ++at;

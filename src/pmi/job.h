@@ -113,8 +113,8 @@ struct Output {
   std::string prefix;        ///< of each line, as base::LinePrefix has it
   std::int64_t east = 0;     ///< of UTC, in seconds: the clock of the prefix
   bool whole_lines = false;  ///< mpiexec reads them: the prefix is kMarkedPrefix, and no line is cut
-  /// Each rank's own files, of stdout and of stderr: absolute paths, with %r for the rank and %h for its
-  /// host. Empty: none.
+  /// Each rank's own files, of stdout and of stderr: absolute paths, with %r for the rank, %h for its
+  /// host and %% for a percent sign. Empty: none.
   std::array<std::string, 2> files;
   bool to_files_only = false;  ///< what has a file does not go to mpiexec's own output
 

@@ -149,10 +149,10 @@ TEST(Job, NamesFilesForOutput) {
   job.apps.push_back({"/bin/a", {}, {}, "", 12});
   job.processes = {{0, 6, false}, {6, 6, false}};
   job.nodes = {{"h0", 0, 1}, {"h1", 1, 1}};
-  job.output.files = {"/a/%h/rank.%r.out", "/a/100%/%r%r"};
+  job.output.files = {"/a/%h/rank.%r.out", "/a/100%%/%%r%r%r"};
   EXPECT_EQ(job.output_file(3, 1), "/a/h0/rank.3.out");
   EXPECT_EQ(job.output_file(11, 1), "/a/h1/rank.11.out");
-  EXPECT_EQ(job.output_file(11, 2), "/a/100%/1111");
+  EXPECT_EQ(job.output_file(11, 2), "/a/100%/%r1111");
   job.node = 1;
   EXPECT_EQ(job.output_file(12, 1), "/a/h1/rank.12.out") << "a rank that joins";
   job.output.files = {};

@@ -45,7 +45,7 @@ class Moving(unittest.TestCase):
 
     def test_options_do_what_the_tables_say(self):
         tried = rows()
-        self.assertGreater(len(tried), 220)
+        self.assertGreater(len(tried), 300)
         for options, happens in tried:
             with self.subTest(options=options):
                 done = self.run_with(options)
@@ -61,7 +61,8 @@ class Moving(unittest.TestCase):
         self.assertEqual(done.stderr, "mpiexec: HYDRA_HOST_FILE is ignored: HYDRA_HOST_FILE 1: No such file or directory\n")
 
     def test_a_refusal_names_what_to_use(self):
-        for options, word in (("--rankfile f", "--host"), ("--map-by rankfile:file=f", "--cores"), ("--mca rmaps seq", "--host"), ("--merge-stderr-to-stdout", "2>&1"), ("--output xml", "dir=DIR"), ("--bind-to foo", "hwthread"), ("--tv", "--gdb")):
+        for options, word in (("--rankfile f", "--host"), ("--map-by rankfile:file=f", "--cores"), ("--mca rmaps seq", "--host"), ("--merge-stderr-to-stdout", "2>&1"), ("--output xml", "dir=DIR"), ("--bind-to foo", "hwthread"), ("--tv", "--gdb"), ("-n2", "write -n 2"),
+                              ("--nodes 2", "salloc and sbatch"), ("-outfile-pattern %r.%p", "there are %r")):
             self.assertIn(word, self.run_with(options).stderr)
 
 

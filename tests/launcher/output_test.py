@@ -102,6 +102,14 @@ class Files(tool.Case):
         self.expect_files(self.path / "quiet", 2)
         self.assertEqual(quiet.out + quiet.err, "")
 
+    def test_percent_signs(self):
+        tool.run("-n", "2", "-outfile-pattern", self.path / "100%%" / "%r", PROGRAM)
+        self.assertEqual(sorted(path.name for path in (self.path / "100%").iterdir()), ["0", "1"])
+        tool.run("-n", "2", "--output-dir", self.path / "50%r", PROGRAM)
+        self.assertTrue((self.path / "50%r" / "rank.1.out").is_file())
+        tool.run("-n", "2", "--output-dir", self.path / "%h-10%%", PROGRAM)
+        self.assertTrue((self.path / f"{os.uname().nodename}-10%" / "rank.1.out").is_file())
+
     def test_a_rank_that_fails_leaves_its_last_words(self):
         result = tool.run("-n", "3", "--output-dir", self.path, PROGRAM, "fail")
         self.assert_says(result, 3, "rank 1")
@@ -111,6 +119,8 @@ class Files(tool.Case):
         (self.path / "file").write_text("")
         self.assert_says(tool.run("--output-dir", self.path / "file", "-n", "2", PROGRAM), 126, str(self.path / "file"), "--output-dir")
         self.assert_says(tool.run("--output-dir", "/proc/none", "-n", "2", PROGRAM), 126, "cannot write /proc/none", "No such file")
+        self.assert_says(tool.run("--outfile-pattern", "%%r", "-n", "2", PROGRAM), 2, "--outfile-pattern %%r", "write %r")
+        self.assert_says(tool.run("--errfile-pattern", "%r.%x", "-n", "2", PROGRAM), 2, "'%x' has no meaning; there are %r")
         self.assert_says(tool.run("--outfile-pattern", "all", "-n", "2", PROGRAM), 2, "--outfile-pattern all", "write %r")
         self.assert_says(tool.run("--tee", "-n", "2", PROGRAM), 2, "--tee", "--output-dir")
         self.assert_says(tool.run("--output", "dir=", "-n", "2", PROGRAM), 2, "there is no 'dir='; there are tag, timestamp, dir=DIR, file=FILE")

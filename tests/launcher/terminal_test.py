@@ -35,8 +35,9 @@ def on_terminal(columns: int, *words: object, **env: str) -> str:
 
 
 def widest(text: str) -> int:
-    """But for lines of one word."""
-    return max(len(line) for line in re.sub(r"\x1b\[[\d;]*m", "", text).splitlines() if " " in line.strip())
+    """But for lines of one word, and those with a word that is too long for any."""
+    lines = re.sub(r"\x1b\[[\d;]*m", "", text).splitlines()
+    return max((len(line) for line in lines if " " in line.strip() and not re.search(r"/\S{24}", line)), default=0)
 
 
 class Widths(tool.Case):
@@ -47,6 +48,18 @@ class Widths(tool.Case):
                     shown = on_terminal(columns, tool.TOOLS / words[0], *words[1:])
                     self.assertLessEqual(widest(shown), columns)
                     self.assertGreater(widest(shown), columns - 25 if columns < 200 else 100)
+
+    def test_what_is_told_fits(self):
+        program = tool.program("sums")
+        told = [("mpiexec", "--explain", "-n", 2, program), ("mpiexec", "--check", "-n", 2, tool.program("check"), "bcast_root"), ("clump", "explain", program),
+                ("clump", "which", program), ("clump", "doctor"), ("clump", "info"), ("clump", "info", "--coll"), ("clump", "info", "--cvars")]
+        for words in told:
+            with self.subTest(words=words):
+                shown = {columns: on_terminal(columns, tool.TOOLS / words[0], *words[1:]) for columns in (60, 80, 200)}
+                for columns, text in shown.items():
+                    self.assertLessEqual(widest(text), columns, text)
+                self.assertEqual(*(re.sub(r"\d+", "", shown[columns]).split() for columns in (60, 80)))
+                self.assertGreater(shown[60].count("\n"), shown[200].count("\n"))
 
     def test_help_in_a_pipe_has_80_columns_or_what_is_said(self):
         self.assertLessEqual(widest(tool.run("--help", env={"COLUMNS": ""}).out), 80)

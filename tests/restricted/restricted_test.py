@@ -75,6 +75,15 @@ class Restricted(tool.Case):
             for text in texts:
                 self.assertIn(text, err)
 
+    def test_lines_of_python(self):
+        """Reports say why they have none."""
+        prefix = restrictions.forbidden("EPERM", "process_vm_readv")
+        self.allowed(prefix)
+        program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "launcher", "python_program.py")
+        code, _, err = run(prefix, tool.TOOLS / "mpiexec", "--timeout", 2, "-n", 2, sys.executable, program, "late")
+        self.assertEqual(code, 124)
+        self.assertRegex(err, r"MPI_Barrier in Python 3\.\d+, whose lines cannot be read: the system refuses process_vm_readv")
+
     def test_filtered_calls(self):
         self.allowed(restrictions.forbidden("EPERM", "membarrier"))
         for error, modes in (("EPERM", ("default", "processes")), ("ENOSYS", ("pairs", "threads"))):

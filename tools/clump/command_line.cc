@@ -5,6 +5,10 @@ namespace clump::tools {
 CommandLine::CommandLine() {
   app.set_version_flag("--version", "clump " CLUMP_VERSION);
   app.require_subcommand(1);
+  app.footer(
+      "The exit code is 0; 1 where the answer is no or something failed; 2 if the command line is wrong; 127 "
+      "if "
+      "a program is not found.");
   add_info();
   explain = app.add_subcommand("explain", "say how mpiexec would run PROGRAM, and why");
   explain->add_option("PROGRAM", program, "a path, or a name in PATH")->required();

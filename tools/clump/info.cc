@@ -27,10 +27,12 @@ void show_machine() {
   std::sort(numbers.begin(), numbers.end());
   print_out("scheduler: {} (mpiexec --scheduler {} chooses the other one)\n", name_of(kDefaultScheduler),
             kDefaultScheduler == pmi::Scheduler::kFibers ? "threads" : "fibers");
-  print_out("usable cores: {} ({})", numbers.size(), as_list(numbers));
+  std::string quota;
   if (cores.quota)
-    print_out("; {} pays for {:.3g}: at most {} workers", cores.quota->group, cores.quota->cores, cores.most);
-  print_out("\nFSGSBASE: {}, membarrier: {}\n", yes(has_cheap_switches()), yes(has_membarrier()));
+    quota = fmt::format("; {} pays for {:.3g}: at most {} workers", cores.quota->group, cores.quota->cores,
+                        cores.most);
+  print_out("usable cores: {} ({}){}\n", numbers.size(), as_list(numbers), quota);
+  print_out("FSGSBASE: {}, membarrier: {}\n", yes(has_cheap_switches()), yes(has_membarrier()));
 }
 
 }  // namespace

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <functional>
+#include <string>
 #include <utility>
 
 #include "base/printable.h"
+#include "common/terminal.h"
 
 namespace clump::tools {
 
@@ -16,16 +19,18 @@ namespace clump::tools {
 /// SIGCHLD is ignored it gets its default action, also for the programs that the tool starts.
 int run_tool(const char* name, const std::function<int()>& body);
 
-/// fmt::print() to stdout, made printable: names of programs, hosts and libraries may have been chosen by
-/// others.
+/// fmt::print() of whole lines to stdout, made printable: names of programs, hosts and libraries may have
+/// been chosen by others. On a terminal lines are as wide as that.
 template <typename... Args>
 void print_out(fmt::format_string<Args...> format, Args&&... args) {
-  fmt::print("{}", base::printable(fmt::format(format, std::forward<Args>(args)...)));
+  const std::string text = base::printable(fmt::format(format, std::forward<Args>(args)...));
+  fmt::print("{}", fit_terminal(text, STDOUT_FILENO));
 }
 /// The same to stderr.
 template <typename... Args>
 void print_error(fmt::format_string<Args...> format, Args&&... args) {
-  fmt::print(stderr, "{}", base::printable(fmt::format(format, std::forward<Args>(args)...)));
+  const std::string text = base::printable(fmt::format(format, std::forward<Args>(args)...));
+  fmt::print(stderr, "{}", fit_terminal(text, STDERR_FILENO));
 }
 
 }  // namespace clump::tools

@@ -80,6 +80,10 @@ std::string fit(std::string_view text, std::size_t columns, std::size_t step) {
   return all;
 }
 
+std::string fit_terminal(std::string_view text, int descriptor) {
+  return ::isatty(descriptor) != 0 ? fit(text, columns(descriptor)) : std::string(text);
+}
+
 bool choose_color(std::string_view when) {
   if (when == "auto")
     chosen_color.reset();

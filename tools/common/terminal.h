@@ -16,6 +16,9 @@ std::size_t columns(int descriptor);
 /// is longer than a line stays whole.
 std::string fit(std::string_view text, std::size_t columns, std::size_t step = 2);
 
+/// The same for what is written to a descriptor: as wide as its terminal, and unchanged if it is none.
+std::string fit_terminal(std::string_view text, int descriptor);
+
 /// "auto", "always" or "never", and nothing else: false. Before other threads, as it is for the whole
 /// process.
 bool choose_color(std::string_view when);

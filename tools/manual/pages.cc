@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "clump/command_line.h"
+#include "mpiexec/command/exit_codes.h"
 #include "mpiexec/command/options.h"
 
 namespace clump::manual {
@@ -70,10 +71,7 @@ Page mpiexec_page() {
     }
   }
   page.sections = {own, accepted};
-  page.exit_codes = {
-      "The exit code is 0, or that of the first rank that failed (128 + signal for signals); 2 if the "
-      "command line is "
-      "wrong, 124 after --timeout."};
+  page.exit_codes = {mpiexec::kExitCodes};
   return page;
 }
 
@@ -95,8 +93,7 @@ Page clump_page() {
     page.synopsis.push_back(usage);
     page.sections.push_back(std::move(section));
   }
-  page.exit_codes = {
-      "The exit code is 0; 1 where the answer is no or something failed; 2 if the command line is wrong."};
+  page.exit_codes = {line.app.get_footer()};
   return page;
 }
 

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <limits>
+#include <span>
 
 #include "base/line_prefix.h"
 #include "command/collectives.h"
@@ -31,8 +32,25 @@ std::vector<std::string> split(std::string_view list, char separator) {
   return names;
 }
 
+/// A path in a pattern, in which a percent sign is one, unless a letter of `signs` follows.
+std::string literally(const std::string& path, std::string_view signs = {}) {
+  std::string pattern;
+  for (std::size_t at = 0; at < path.size(); ++at) {
+    const bool is_sign =
+        path[at] == '%' && at + 1 < path.size() && signs.find(path[at + 1]) != std::string_view::npos;
+    pattern.append(path[at] == '%' && !is_sign ? 2 : 1, path[at]);
+    if (is_sign) pattern += path[++at];
+  }
+  return pattern;
+}
+
+/// What names a folder for output, of which %h is the host.
+std::string folder_pattern(const std::string& folder) {
+  return tools::absolute(literally(folder, "h%"), literally(tools::current_directory()));
+}
+
 base::Status use_output_folder(Command& command, const std::string& folder) {
-  const std::string path = tools::absolute(folder, tools::current_directory());
+  const std::string path = folder_pattern(folder);
   command.output_files = {path + "/rank.%r.out", path + "/rank.%r.err"};
   return {};
 }
@@ -61,6 +79,24 @@ base::Status no_such_value(const Given& given, std::string_view value, std::stri
                     fmt::join(names, ", "));
 }
 
+/// Whether a word is short for a value, as Open MPI takes it: each of the value's parts may end early, and
+/// the last ones may be missing ("m-d" for "map-devel").
+bool is_short_for(const std::string& word, const std::string& value) {
+  const std::vector<std::string> said = split(word, '-'), parts = split(value, '-');
+  return said.size() <= parts.size() &&
+         std::ranges::equal(said, std::span(parts).first(said.size()),
+                            [](const std::string& a, const std::string& b) { return b.starts_with(a); });
+}
+
+/// The value of "a|b" that a word in small letters means: it is that value, or short for it alone. Empty:
+/// none.
+std::string value_meant(const std::string& word, std::string_view all) {
+  std::vector<std::string> values = split(all, '|');
+  if (std::ranges::find(values, word) != values.end()) return word;
+  std::erase_if(values, [&](const std::string& value) { return !is_short_for(word, value); });
+  return values.size() == 1 && !word.empty() ? values.front() : std::string();
+}
+
 base::Status no_rank_file(const Given& given) {
   return base::fail(MPI_ERR_UNSUPPORTED_OPERATION, "{} is not supported: {}", given.text(), kNoRankFile);
 }
@@ -69,21 +105,19 @@ base::Status no_rank_file(const Given& given) {
 base::Status check_value(const Given& given) {
   const std::string_view all = given.row.metavar;
   if (all.empty()) return {};
-  const std::vector<std::string> names = split(all, '|');
   const std::string said = lower(given.values[0].substr(0, given.values[0].find_first_of(":=")));
   if (said.empty() && !all.ends_with('|')) return no_such_value(given, said, all);
   for (const std::string& value : split(said, ','))
-    if (std::ranges::find(names, value) == names.end()) return no_such_value(given, value, all);
+    if (!value.empty() && value_meant(value, all).empty()) return no_such_value(given, value, all);
   return {};
 }
 
 /// What qualifies a place for output, as Open MPI has it. What goes to files goes to the terminal, too,
 /// unless that is "nocopy". Others say how files are named.
 base::Status qualify_output(Command& command, const Given& given, const std::string& qualifier) {
-  const std::string word = lower(qualifier);
   constexpr const char* kAll = "copy|nocopy|jobid|nojobid|raw";
-  const std::vector<std::string> known = split(kAll, '|');
-  if (std::ranges::find(known, word) == known.end()) return no_such_value(given, qualifier, kAll);
+  const std::string word = value_meant(lower(qualifier), kAll);
+  if (word.empty()) return no_such_value(given, qualifier, kAll);
   if (word == "nocopy") command.tee = false;
   return {};
 }
@@ -96,22 +130,24 @@ base::Status qualify_output(Command& command, const Given& given, const std::str
   return {};
 }
 
-/// What Open MPI's --map-by has behind a colon: it changes nothing, or is an option of its own.
+/// What Open MPI's --map-by has behind a colon, or Hydra's (a number): it changes nothing, or is an option of
+/// its own.
 base::Status qualify_mapping(Command& command, const Given& given, const std::string& value,
                              std::size_t colon) {
   if (colon == std::string::npos) return {};
   constexpr const char* kAll =
       "oversubscribe|nooversubscribe|span|pe|inherit|noinherit|hwtcpus|corecpus|hwthread|node|display|"
       "ordered|file";
-  const std::vector<std::string> known = split(kAll, '|');
   std::string rest = lower(value.substr(colon + 1));
   std::ranges::replace(rest, ',', ':');
   for (const std::string& one : split(rest, ':')) {
-    const std::string word = one.substr(0, one.find('='));
-    if (word == "nolocal")
+    if (std::ranges::all_of(one, [](char letter) { return letter >= '0' && letter <= '9'; })) continue;
+    const std::string said = one.substr(0, one.find('='));
+    if (said == "nolocal")
       return base::fail(MPI_ERR_UNSUPPORTED_OPERATION, "{} is not supported: name the hosts by --host",
                         given.text());
-    if (std::ranges::find(known, word) == known.end()) return no_such_value(given, one, kAll);
+    const std::string word = value_meant(said, kAll);
+    if (word.empty()) return no_such_value(given, one, kAll);
     if (word == "nooversubscribe") command.enough_cores = true;
   }
   return {};
@@ -190,7 +226,9 @@ base::Status one_per_host(Parser& parser, const Given&) {
 base::Status map_by(Parser& parser, const Given& given) {
   const std::string& value = given.values[0];
   Command& command = parser.command();
-  const std::string unit = lower(value.substr(0, value.find_first_of(":=")));
+  const std::string said = lower(value.substr(0, value.find_first_of(":=")));
+  const std::string meant = value_meant(said, kUnits);
+  const std::string& unit = meant.empty() ? said : meant;
   if (unit != "ppr" && unit != "rankfile" && unit != "pe-list" && unit != "dist" && unit != "pci")
     CLUMP_TRY(qualify_mapping(command, given, value, value.find(':')));
   if (unit == "node" || unit == "slot") {
@@ -200,8 +238,7 @@ base::Status map_by(Parser& parser, const Given& given) {
   } else if (unit == "seq" || unit == "rankfile" || unit == "pe-list") {
     return no_rank_file(given);
   } else if (!unit.empty()) {
-    const std::vector<std::string> known = split(kUnits, '|');
-    if (std::ranges::find(known, unit) == known.end()) return no_such_value(given, unit, kUnits);
+    if (meant.empty()) return no_such_value(given, unit, kUnits);
     const std::string option = given.word + " " + value;
     if (unit == "ppr") command.needs_ranks = option;
     parser.ignore(option,
@@ -315,8 +352,12 @@ base::Status output(Parser& parser, const Given& given) {
   for (const std::string& one : split(given.values[0], ',')) {
     const std::size_t colon = one.find(':');
     const std::string value = one.substr(0, colon);
-    const std::string name = lower(value.substr(0, value.find('=')));
-    const std::string place = value.substr(std::min(name.size() + 1, value.size()));
+    const std::size_t equals = std::min(value.find('='), value.size());
+    const std::string said = lower(value.substr(0, equals));
+    const std::string meant =
+        value_meant(said, "tag|tag-detailed|tag-fullname|timestamp|dir|file|merge-stderr-to-stdout");
+    const std::string& name = meant.empty() ? said : meant;
+    const std::string place = value.substr(std::min(equals + 1, value.size()));
     const bool has_place = (name == "dir" || name == "file") && !place.empty();
     if (has_place) is_place = command.tee = true;
     CLUMP_TRY(qualify_output(command, given, one, colon));
@@ -327,7 +368,7 @@ base::Status output(Parser& parser, const Given& given) {
     } else if (has_place) {
       CLUMP_TRY(use_output_folder(command, place));
       if (name == "file") {
-        const std::string path = tools::absolute(place, tools::current_directory());
+        const std::string path = folder_pattern(place);
         command.output_files = {path + ".%r.out", path + ".%r.err"};
       }
     } else if (name == "merge-stderr-to-stdout") {
@@ -373,11 +414,19 @@ base::Status universe(Parser& parser, const Given& given) {
 
 base::Status add_output_file(Command& command, const Given& given, std::size_t stream) {
   const std::string& pattern = given.values[0];
-  if (pattern.find("%r") == std::string::npos)
+  bool has_rank = false;
+  for (std::size_t at = pattern.find('%'); at != std::string::npos; at = pattern.find('%', at + 2)) {
+    const std::string sign = pattern.substr(at, 2);
+    if (sign != "%r" && sign != "%h" && sign != "%%")
+      return base::fail(MPI_ERR_ARG, "{} {}: '{}' has no meaning; there are %r (the rank), %h (its host), %%",
+                        given.word, pattern, sign);
+    has_rank = has_rank || sign == "%r";
+  }
+  if (!has_rank)
     return base::fail(MPI_ERR_ARG,
                       "{} {}: all ranks would write to one file; write %r where their numbers belong",
                       given.word, pattern);
-  command.output_files[stream] = tools::absolute(pattern, tools::current_directory());
+  command.output_files[stream] = tools::absolute(pattern, literally(tools::current_directory()));
   return {};
 }
 

@@ -9,12 +9,14 @@ namespace {
 using enum Environment::Inherit;
 
 constexpr std::string_view kPlacement = "ranks go to cores in blocks; see --map, and --cores to choose";
+constexpr std::string_view kOfSlurm =
+    "salloc and sbatch take it; mpiexec runs on the hosts of their job, or --host names them";
 constexpr std::string_view kNoDaemons = "jobs start without daemons or remote shells";
 
 // One row per option, aligned by hand.
 // clang-format off
 const Option kOptions[] = {
-    {{"n", "np", "c"}, ranks, 1, "N", "number of ranks (default: for one program the slots of --host and the like, otherwise 1)"},
+    {{"n", "np", "c", "ntasks"}, ranks, 1, "N", "number of ranks (default: for one program the slots of --host and the like, otherwise 1)"},
     {{"wdir", "wd"}, text<&Part::working_directory>, 1, "DIR", "run the program in DIR"},
     {{"gwdir"}, text<&Command::working_directory>, 1, "DIR", "run all programs in DIR"},
     {{"path"}, path, 1, "DIR:...", "look for the program in these folders before those of PATH"},
@@ -42,7 +44,7 @@ const Option kOptions[] = {
      "run on these hosts, with N ranks on each"},
     {{"hostfile", "machinefile", "default-hostfile", "f", "machine"}, hostfile, 1, "FILE",
      "the same, a host in each line: NAME, NAME:N or NAME slots=N (CLUMP_HOST_FILE)"},
-    {{"ppn", "perhost", "npernode", "N"}, number<&Command::per_host>, 1, "N", "so many ranks on each host"},
+    {{"ppn", "perhost", "npernode", "N", "ntasks-per-node"}, number<&Command::per_host>, 1, "N", "so many ranks on each host"},
     {{"pernode"}, one_per_host, 0, "", "the same as --npernode 1"},
     {{"nooversubscribe"}, set<&Command::enough_cores>, 0, "", "fail if a host gets more ranks than its slots (NAME:N), or, where no slots are said, than it has cores"},
     {{"map-by"}, map_by, 1, "slot|node",
@@ -88,13 +90,13 @@ const Option kOptions[] = {
      "where ranks have more than one core: so many of them help with large data (default 3, 0: none)"},
     {{"map", "report-bindings", "display-map", "print-rank-map"}, set<&Command::map>, 0, "",
      "print which ranks run where, first; without a program: print that only"},
-    {{"tag-output", "prepend-rank", "l"}, tag_output, 0, "", "put \"[rank] \" in front of each line"},
+    {{"tag-output", "prepend-rank", "l", "label"}, tag_output, 0, "", "put \"[rank] \" in front of each line"},
     {{"timestamp-output"}, timestamp_output, 0, "", "put the time in front of each line"},
     {{"prepend-pattern"}, line_prefix, 1, "TEXT", "put TEXT in front of each line: %r is the rank, %h its host, %t the time"},
     {{"collapse"}, set<&Command::collapse>, 0, "", "show a line that several ranks write once, with their numbers: \"[0-15] text\""},
     {{"output-dir"}, output_folder, 1, "DIR",
      "each rank writes to DIR/rank.N.out and DIR/rank.N.err, of its host; %h in DIR: the host's name"},
-    {{"outfile-pattern"}, output_file<0>, 1, "FILE", "stdout of each rank goes to FILE; %r is the rank, %h its host"},
+    {{"outfile-pattern"}, output_file<0>, 1, "FILE", "stdout of each rank goes to FILE; %r is the rank, %h its host, %% a percent sign"},
     {{"errfile-pattern"}, output_file<1>, 1, "FILE", "the same for stderr"},
     {{"tee"}, set<&Command::tee>, 0, "", "what goes to such files goes to mpiexec's own output, too"},
     {{"output-filename"}, output_folder_and_tee, 1, "DIR[:nocopy]", "--output-dir DIR --tee; with :nocopy without --tee"},
@@ -118,8 +120,9 @@ const Option kOptions[] = {
     {{"version", "V", "info"}, set<&Command::version>, 0, "", "print the version"},
 
     {{"allow-run-as-root", "oversubscribe", "byslot", "disable-recovery", "abort-on-non-zero-status", "get-stack-traces",
-      "report-state-on-timeout", "localonly", "ordered-output", "hetero-nodes", "fwd-environment", "do-not-resolve"},
+      "report-state-on-timeout", "localonly", "ordered-output", "hetero-nodes", "fwd-environment", "do-not-resolve", "unbuffered", "line-buffer"},
      already},
+    {{"kill-on-bad-exit", "exclusive"}, already, 0, "", "", true},
     // There are those kinds of memory that every library has (src/mpi/initialization.h).
     {{"memory-alloc-kinds", "stream-buffering", "forward-signals"}, already, 1},
     {{"personality"}, already, 1, "ompi|prte|mpich"},
@@ -139,6 +142,10 @@ const Option kOptions[] = {
     {{"tv", "dbg"}, refused, 0, "", "use --gdb"},
     {{"gtool", "gtoolfile"}, refused, 1, "", "use --gdb, or write the tool in front of the program"},
     {{"aps", "mps"}, refused, 0, "", "use --profile"},
+    {{"nodes", "nodelist", "partition", "account", "qos", "constraint", "gres", "mem", "time", "jobid"}, refused, 1, "", kOfSlurm},
+    {{"multi-prog"}, refused, 1, "", "use -configfile, with a line for each program, or ':' between them"},
+    {{"export"}, refused, 1, "", "use -x NAME=VALUE (all variables are passed on anyway)"},
+    {{"genvexcl"}, refused, 1, "", "use -genvlist, which names those to pass on"},
     {{"dvm", "dvm-uri"}, refused, 1, "", kNoDaemons},
 
     {{"bind-to"}, ignored, 1, "none|hwthread|core|slot|l1cache|l2cache|l3cache|cache|numa|package|socket|board|machine|pu|numanode|l1dcache|l2dcache|gpu|rr|user|cpu-list|", kPlacement},
@@ -148,8 +155,11 @@ const Option kOptions[] = {
     {{"bycore", "bysocket", "bind-to-core", "bind-to-socket", "bind-to-none",
       "display-allocation", "display-topo", "nompi"},
      ignored, 0, "", kPlacement},
+    {{"cpu-bind", "cpu_bind", "mem-bind", "mem_bind", "gpu-bind", "cpus-per-task", "threads-per-core", "distribution", "hint", "depth", "cc"},
+     ignored, 1, "", kPlacement},
+    {{"mpi"}, ignored, 1, "", "srun's way to start libraries"},
     {{"npersocket", "grr"}, count_elsewhere, 1, "", kPlacement},
-    {{"display"}, ignored, 1, "allocation|map|map-devel|bind|topo|cpus", "--map shows where ranks run"},
+    {{"display"}, ignored, 1, "allocation|map|map-devel|bindings|topo|cpus", "--map shows where ranks run"},
     {{"topolib"}, ignored, 1, "hwloc", "has no meaning here"},
     {{"mca", "gmca", "pmixmca", "prtemca", "omca"}, mca, 2, "", "a setting of Open MPI's"},
     {{"am", "tune", "pmix", "runtime-options", "rtos"}, ignored, 1, "", "a setting of Open MPI's"},
@@ -172,7 +182,8 @@ const Option kOptions[] = {
 std::span<const Option> option_table() { return handlers::kOptions; }
 
 bool is_accepted(const Option& row) {
-  return row.handle == handlers::ignored || row.handle == handlers::already || row.handle == handlers::mca;
+  return row.handle == handlers::ignored || row.handle == handlers::count_elsewhere ||
+         row.handle == handlers::already || row.handle == handlers::mca;
 }
 
 bool is_hidden(const Option& row) {

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "command/batch_hosts.h"
+#include "command/exit_codes.h"
 #include "command/parser.h"
 #include "common/terminal.h"
 #include "pmi/rank_variables.h"
@@ -157,7 +158,10 @@ std::string help_text(std::size_t columns) {
     text += "  " + accepted.substr(from, to - from) + "\n";
     from = to + 1;
   }
-  text += "\nThe exit code is 0, or that of the first rank that failed (128 + signal for signals).\n";
+  text += fmt::format("\n{}\n\nExamples:\n", kExitCodes);
+  for (const char* const example : {"mpiexec -n 16 ./a.out", "mpiexec -n 2 ./ocean : -n 4 ./atmosphere",
+                                    "mpiexec --host a,b -n 64 ./a.out", "mpiexec --explain -n 4 ./a.out"})
+    text += fmt::format("  {}\n", example);
   return tools::fit(text, columns, 0);
 }
 

@@ -29,6 +29,10 @@ bool is_option(std::string_view word) {
 base::Status unknown(std::string_view word, std::string_view name) {
   std::vector<std::string_view> all;
   for (const Option& row : option_table()) all.insert(all.end(), row.names.begin(), row.names.end());
+  const std::size_t digits = name.find_first_of("0123456789");
+  if (digits == 1 && find(name.substr(0, 1)) != nullptr)
+    return base::fail(MPI_ERR_ARG, "unknown option {}; write -{} {}", word, name.substr(0, 1),
+                      name.substr(1));
   const std::string_view nearest = tools::nearest(name, all);
   if (nearest.empty())
     return base::fail(MPI_ERR_ARG, "unknown option {} (mpiexec --help shows the options)", word);

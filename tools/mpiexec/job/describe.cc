@@ -69,7 +69,7 @@ base::Status describe(const Command& command, const Plan& plan, const Handed& ha
   if (is_thread_sanitizer(plan.preload)) prepare_thread_sanitizer(process);
   CLUMP_TRY(set_preloads(plan, app_number, host.plain ? plan.allocator.plain_library : plan.allocator.library,
                          names, process.environment));
-  if (!host.plain) set(process.environment, "LD_BIND_NOW", "1");
+  if (!host.plain) set(process.environment, "LD_BIND_NOW", plan.late_calls ? "" : "1");
   set(process.environment, "CLUMP_JOB_FD", std::to_string(handed.job));
   set(process.environment, "CLUMP_CONTROL_FD", std::to_string(handed.control));
   set(process.environment, "CLUMP_LIFE_FD", std::to_string(handed.life));

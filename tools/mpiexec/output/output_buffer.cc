@@ -141,10 +141,7 @@ std::string as_word(const std::string& text) {
 
 std::string as_shown(const std::string& word, Word kind) {
   const std::string text = base::printable(word);
-  const bool is_terminal = ::isatty(STDERR_FILENO) != 0;
-  const auto fitted = [&](std::string_view part) {
-    return is_terminal ? tools::fit(part, tools::columns(STDERR_FILENO)) : std::string(part);
-  };
+  const auto fitted = [](std::string_view part) { return tools::fit_terminal(part, STDERR_FILENO); };
   const std::size_t end = std::min(text.find('\n'), text.size());
   const std::string first = fitted(std::string_view(text).substr(0, end));
   const bool stands_out = kind == Word::kTrouble && tools::has_color(STDERR_FILENO);

@@ -239,6 +239,7 @@ void note_needs(const image::Verdict& verdict, Plan& plan) {
   plan.private_objects = std::max(
       plan.private_objects,
       1 + static_cast<int>(std::count_if(verdict.libraries.begin(), verdict.libraries.end(), is_private)));
+  plan.late_calls = plan.late_calls || verdict.late_calls;
   for (const std::string& runtime : verdict.sanitizers) {
     if (std::find(plan.preload.begin(), plan.preload.end(), runtime) == plan.preload.end())
       plan.preload.push_back(runtime);

@@ -31,6 +31,7 @@ struct Plan {
   std::vector<std::string> preload;       ///< sanitizer runtimes that must come before ours
   std::vector<image::Preloads> preloads;  ///< by app: libraries of the user's; own ones come before ours
   std::vector<std::int32_t> only_cores;   ///< the job's threads are kept to these; empty: to mpiexec's own
+  bool late_calls = false;  ///< ld.so must not bind all calls of a program at the start (inspect.h)
   int private_objects = 0;  ///< the program and its private libraries, of the part that has most
 };
 
