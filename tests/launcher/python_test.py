@@ -48,6 +48,14 @@ class Reports(Case):
         self.assert_says(self.start("leaves"), 3, "rank 1 of 2", "before it called MPI_Finalize", f"leaves at {PROGRAM}:{line_with('_exit(3)')}\n")
 
 
+    def test_names_of_mpi(self):
+        """dlsym(RTLD_DEFAULT) finds none before a library of MPI's is opened: NEURON takes what it finds for MPICH's."""
+        find = "c.dlsym(None, b'MPI_Initialized') is None"
+        script = "import ctypes; c = ctypes.CDLL(None); c.dlsym.restype = ctypes.c_void_p; " \
+                 f"print({find}); ctypes.CDLL('libmpi_abi.so.1', ctypes.RTLD_GLOBAL); print({find})"
+        result = run(*self.OPTIONS, "-n", 1, sys.executable, "-c", script)
+        self.assertEqual((result.code, result.out), (0, "True\nFalse\n"), result)
+
     def test_long_path(self):
         with tempfile.TemporaryDirectory() as folder:
             copy = pathlib.Path(folder, "d" * 150, "e" * 150, PROGRAM.name)

@@ -59,4 +59,6 @@ SharedPython shared_python(const std::string& program, const std::vector<std::st
   return python;
 }
 
+std::string python_program() { return own_program("clump-python"); }
+
 }  // namespace clump::tools

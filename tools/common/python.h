@@ -18,6 +18,9 @@ struct SharedPython {
 /// `program` is the path of what the user has called with these arguments.
 SharedPython shared_python(const std::string& program, const std::vector<std::string>& arguments);
 
+/// The path of clump-python. It names no MPI library, as an interpreter does not: what it runs opens one.
+std::string python_program();
+
 /// What names that library to clump-python.
 inline constexpr const char* kPythonLibraryVariable = "CLUMP_PYTHON_LIBRARY";
 

@@ -272,7 +272,7 @@ void share_python(pmi::App& app, Plan& plan, tools::Ranks& asked) {
     asked.as = tools::Ranks::As::kAuto;
     return;
   }
-  app.program = tools::own_program("clump-python");
+  app.program = tools::python_program();
   app.arguments = std::move(python.arguments);
   app.environment.push_back(fmt::format("{}={}", tools::kPythonLibraryVariable, python.library));
   const auto value = [&](const char* name) { return value_of(app.environment, name); };
