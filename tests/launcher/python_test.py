@@ -7,7 +7,7 @@ import sys
 import tempfile
 import unittest
 
-from tool import Case, program, run
+from tool import BUILD, Case, program, run
 
 PROGRAM = pathlib.Path(__file__).with_name("python_program.py")
 LINES = PROGRAM.read_text().splitlines()
@@ -105,6 +105,18 @@ class WithoutLibrary(Case):
             program.parent.mkdir()
             shutil.copy(shutil.which("true"), program)
             self.assert_says(run(*FIBERS, "-n", 2, program), 0, f"the ranks of '{program}' are processes", f"there is no libpython3.0.so.1.0 in {folder}/lib")
+            library = pathlib.Path(folder, "lib/libpython3.0.so.1.0")
+            library.parent.mkdir()
+            shutil.copy(BUILD / "lib/libclump_malloc.so", library)
+            self.assert_says(run(*FIBERS, "-n", 2, program), 0, f"the ranks of '{program}' are processes: {library} has no Py_BytesMain")
+
+    def test_script_in_the_place_of_an_interpreter(self):
+        """As pyenv has them."""
+        with tempfile.TemporaryDirectory() as folder:
+            script = pathlib.Path(folder, "python3")
+            script.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+            script.chmod(0o755)
+            self.assert_says(run(*FIBERS, "-n", 2, script, "-c", "0"), 0, f"processes: {script} is a script that starts an interpreter")
 
 
 if __name__ == "__main__":
