@@ -48,6 +48,9 @@ class Reports(Case):
         self.assert_says(self.start("leaves"), 3, "rank 1 of 2", "before it called MPI_Finalize", f"leaves at {PROGRAM}:{line_with('_exit(3)')}\n")
 
 
+    def test_left_communicators(self):
+        self.assert_says(self.start("keeps", "--check"), 0, f"1 communicator each of MPI_Comm_dup {place('MPI.MPI_Comm_dup(', 'keep')}\n")
+
     def test_names_of_mpi(self):
         """dlsym(RTLD_DEFAULT) finds none before a library of MPI's is opened: NEURON takes what it finds for MPICH's."""
         find = "c.dlsym(None, b'MPI_Initialized') is None"
