@@ -1,9 +1,11 @@
 #include "abi_library.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "family.h"
 
@@ -22,6 +24,19 @@ bool is_own(const void* address) {
   return ::dladdr(address, &found) != 0 && ::dladdr(kNames, &own) != 0 && found.dli_fbase == own.dli_fbase;
 }
 
+/// In a program that nothing has started with the MPI library, as a child of a rank: it is beside this one.
+void* in_own_installation(const char* name) {
+  Dl_info own{};
+  if (::dladdr(kNames, &own) == 0) return nullptr;
+  const char* const name_of_own = std::strrchr(own.dli_fname, '/');
+  char path[PATH_MAX];
+  if (name_of_own == nullptr) return nullptr;
+  std::snprintf(path, sizeof path, "%.*s/../../libmpi_abi.so.1",
+                static_cast<int>(name_of_own - own.dli_fname), own.dli_fname);
+  void* const library = ::dlopen(path, RTLD_NOW);
+  return library != nullptr ? ::dlsym(library, name) : nullptr;
+}
+
 }  // namespace
 
 void* functions[kFunctions] = {};
@@ -34,6 +49,7 @@ void* resolve(int number) {
     found = ::dlsym(RTLD_DEFAULT, kNames[number]);
     if (found != nullptr && is_own(found)) found = nullptr;
   }
+  if (found == nullptr) found = in_own_installation(kNames[number]);
   if (found == nullptr) {
     std::fprintf(stderr,
                  "%s: no MPI library with the standard ABI is loaded that has %s; start the program with "

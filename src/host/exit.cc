@@ -26,6 +26,7 @@
 #include "process/files/output.h"
 #include "process/libc/exit.h"
 #include "process/signals/signals.h"
+#include "process/threads/left_behind.h"
 
 extern "C" [[gnu::weak]] void clump_malloc_end();  // src/malloc/young.h
 
@@ -212,6 +213,7 @@ void end_job(const pmi::FailureView& failure) {
 }
 
 void end_job_here(pmi::FailureView failure, const void* context) {
+  image::left_behind::stay_if_left();  // its rank has ended, perhaps well
   if (!first_to_fail()) sleep_forever();
   if (const std::uint64_t earlier = bad_exit.load(); earlier != 0) {
     // That rank only waits for the others: this failure may follow from its absence.

@@ -55,7 +55,8 @@ CLUMP_HOST_API void give_greetings(std::span<const std::byte> address, std::uint
 CLUMP_HOST_API bool is_over();
 
 /// The address to which the program's call of MPI returns, for the call that the thread is in and that
-/// returns to `address`. Another one if bindings or a facade have made that one for the program.
+/// returns to `address`. Another one if bindings or a facade have made that one for the program; one that
+/// stands for a line, if the program is Python.
 CLUMP_HOST_API const void* find_programs_call(const void* address);
 /// Where the call is that returns to `address`. Any thread.
 CLUMP_HOST_API CodePlace find_in_code(const void* address);

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 
 #include "diag/libraries.h"
 #include "diag/places.h"
@@ -50,28 +51,51 @@ _Unwind_Reason_Code look(_Unwind_Context* context, void* argument) {
   return _URC_END_OF_STACK;
 }
 
-/// In the address of a CodePlace: it is a line of an interpreted program, and the object its source.
-constexpr std::uint64_t kIsLine = std::uint64_t{1} << 63;
+/// The address of a CodePlace that is a line of an interpreted program: the object is its name.
+constexpr std::uint64_t kLine = ~std::uint64_t{0};
 
-/// Names of sources, kept for ever; any thread.
-const char* keep_name(const char* name) {
-  static std::mutex one_at_a_time;
-  static auto& names = *new std::set<std::string>;
-  const std::lock_guard lock(one_at_a_time);
-  return names.emplace(name).first->c_str();
+/// Names of lines, kept for ever; any thread. The address of a name stands for that of a call.
+class LineNames {
+ public:
+  const char* keep(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    const char* const kept = names_.emplace(name).first->c_str();
+    addresses_.insert(kept);
+    return kept;
+  }
+  /// The name that begins there; null: none does.
+  const char* find(const void* address) {
+    const std::lock_guard lock(mutex_);
+    const auto found = addresses_.find(address);
+    return found != addresses_.end() ? static_cast<const char*>(*found) : nullptr;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<std::string> names_;
+  std::unordered_set<const void*> addresses_;
+};
+
+LineNames& line_names() {
+  static auto& names = *new LineNames;
+  return names;
 }
 
-/// The line of Python that the calling thread is in, if the call is one of its interpreter, in `object`.
-CodePlace find_in_python(const char* object) {
+/// The line of Python that the calling thread is in: "solve.py:41, in step", if the call is one of its
+/// interpreter, in `object`; else null.
+const char* line_of_python(const char* object) {
   const fiber::Identity* const rank = fiber::identity();
-  if (rank == nullptr) return {};
+  if (rank == nullptr || object == nullptr) return nullptr;
   const diag::Interpreter& interpreter = host().rank(*rank).interpreter;
   const char* const its = image::locate(reinterpret_cast<const void*>(interpreter.runtime)).object;
-  if (its == nullptr || std::string_view(its) != object) return {};
+  if (its == nullptr || std::string_view(its) != object) return nullptr;
   pmi::FailureView::Frame frame{};
   const auto texts = std::make_unique<diag::FrameTexts>();
-  if (diag::read_python(interpreter, __builtin_thread_pointer(), {&frame, 1}, *texts) == 0) return {};
-  return frame.object != nullptr ? CodePlace{keep_name(frame.object), frame.address | kIsLine} : CodePlace{};
+  if (diag::read_python(interpreter, __builtin_thread_pointer(), {&frame, 1}, *texts) == 0) return nullptr;
+  if (frame.object == nullptr) return nullptr;
+  const std::string_view path = frame.object;
+  return line_names().keep(
+      fmt::format("{}:{}, in {}", path.substr(path.rfind('/') + 1), frame.address, frame.function));
 }
 
 }  // namespace
@@ -80,21 +104,24 @@ const void* find_programs_call(const void* address) {
   if (!is_in_binding(address)) return address;
   Search search{address};
   _Unwind_Backtrace(look, &search);
-  return search.found != nullptr ? search.found : address;
+  if (search.found == nullptr) return address;
+  const char* const line = line_of_python(image::locate(static_cast<const char*>(search.found) - 1).object);
+  return line != nullptr ? line : search.found;
 }
 
 CodePlace find_in_code(const void* address) {
+  if (const char* const line = line_names().find(address); line != nullptr) return {line, kLine};
   // A return address lies behind its call, which may be the last instruction of the line.
   const void* const call = static_cast<const char*>(address) - 1;
   const image::Location location = image::locate(call);
   if (location.object == nullptr) return {nullptr, reinterpret_cast<std::uintptr_t>(address)};
-  const CodePlace line = find_in_python(location.object);
-  return line.object != nullptr ? line : CodePlace{location.object, location.address};
+  const char* const line = line_of_python(location.object);
+  return line != nullptr ? CodePlace{line, kLine} : CodePlace{location.object, location.address};
 }
 
 std::string name_in_code(const CodePlace& place) {
   if (place.object == nullptr) return fmt::format("{:#x}", place.address);
-  if ((place.address & kIsLine) != 0) return fmt::format("{}:{}", place.object, place.address & ~kIsLine);
+  if (place.address == kLine) return place.object;
   static std::mutex one_at_a_time;
   const std::lock_guard lock(one_at_a_time);
   static diag::NamePlace* const name = open_library();

@@ -402,24 +402,30 @@ int hosted_main(int argc, char** argv, char**) {
   run_main(here.ranks[0], original_main, argc, argv);
 }
 
-/// Has mpi4py take the module that Clump serves, if this process is Python. Whether the environment has
-/// changed.
-bool choose_module_of_mpi4py() {
-  if (base::has_rights_of_file()) return false;  // the variable is the caller's, and not asked for
+/// Has mpi4py take the module that Clump serves, if this process is Python, and find its library in processes
+/// that this one starts.
+void choose_module_of_mpi4py() {
+  if (base::has_rights_of_file()) return;  // the variable is the caller's, and not asked for
   const auto path = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
-  if (path == nullptr || base::variable(image::kMpi4pyVariable) != nullptr) return false;
-  const std::string module =
-      image::module_for_mpi4py(image::python_of(path), base::variable("PYTHONPATH"), base::variable("HOME"));
-  return !module.empty() && ::setenv(image::kMpi4pyVariable, module.c_str(), 1) == 0;
+  const std::string python = path != nullptr ? image::python_of(path) : "";
+  if (python.empty()) return;
+  const char* const asked = base::variable(image::kMpi4pyVariable);
+  const std::string module = asked != nullptr ? asked
+                                              : image::module_for_mpi4py(python, base::variable("PYTHONPATH"),
+                                                                         base::variable("HOME"));
+  if (!module.empty()) ::setenv(image::kMpi4pyVariable, module.c_str(), 1);
+  constexpr const char* kPath = "LD_LIBRARY_PATH";  // which ld.so has read for this process
+  const std::string path_of_children = image::library_path_of_children(module, base::variable(kPath));
+  if (!path_of_children.empty()) ::setenv(kPath, path_of_children.c_str(), 1);
 }
 
 /// The same for a plain process: its end is seen, nothing else.
-int plain_main(int argc, char** argv, char** environment) {
+int plain_main(int argc, char** argv, char**) {
   listen_to_neighbours();
   watch_main_thread_of_process();
   diag::find_interpreter(host().ranks[0].interpreter);
-  if (choose_module_of_mpi4py()) environment = base::environment();
-  std::exit(original_main(argc, argv, environment));
+  choose_module_of_mpi4py();
+  std::exit(original_main(argc, argv, base::environment()));
 }
 
 }  // namespace

@@ -90,18 +90,35 @@ constinit RecursiveForkMutex open_lock;
 /// thread.
 constinit std::atomic<const link_map*> global_facade{nullptr};
 
-/// Whether a process of one rank has opened an MPI library with RTLD_GLOBAL. Set and read as global_facade.
+/// Whether a rank has opened an MPI library with RTLD_GLOBAL. Any thread.
 constinit std::atomic<bool> has_opened_mpi{false};
 
-void* note_if_global(void* opened, int flags) {
-  const auto* const library = static_cast<const link_map*>(opened);
-  if (library == nullptr || (flags & RTLD_GLOBAL) == 0 || global_facade != nullptr) return opened;
+/// The MPI library that comes with `library`, if dlopen() with these flags makes it global; else null.
+const link_map* global_mpi(const link_map* library, int flags) {
+  if (library == nullptr || (flags & RTLD_GLOBAL) == 0) return nullptr;
   const link_map* const mpi = mpi_library_of(*library);
-  if (mpi == nullptr) return opened;
-  has_opened_mpi = true;
+  if (mpi != nullptr) has_opened_mpi = true;
+  return mpi;
+}
+
+void* note_if_global(void* opened, int flags) {
+  if (global_facade != nullptr) return opened;
+  const link_map* const mpi = global_mpi(static_cast<const link_map*>(opened), flags);
   // One that came because another library needs it is no handle for dlsym() before it is opened itself.
-  if (is_facade_for_c(*mpi) && ld_open(mpi->l_name, RTLD_NOW | RTLD_NOLOAD) != nullptr) global_facade = mpi;
+  if (mpi != nullptr && is_facade_for_c(*mpi) && ld_open(mpi->l_name, RTLD_NOW | RTLD_NOLOAD) != nullptr)
+    global_facade = mpi;
   return opened;
+}
+
+/// The same for a handle of a rank's: the rank's own, or ld.so's of a library that all ranks share.
+void* note_if_global(Image& image, void* handle, int flags) {
+  const std::scoped_lock lock(image.lock);
+  const Handle* const mine = image.plugins().find(handle);
+  if (mine == nullptr)
+    (void)global_mpi(static_cast<const link_map*>(handle), flags);
+  else if (mine->object != nullptr)
+    (void)global_mpi(mine->object->map, flags);
+  return handle;
 }
 
 /// Opens the library `name`, which is in `file`, and binds all that comes in with it to the facade and to the
@@ -188,7 +205,7 @@ void* open(const char* name, int flags, const void* from) {
   }
   void* handle = nullptr;
   const base::Status opened = caller.image->plugins().open(path, flags, &handle);
-  if (opened.ok()) return handle;
+  if (opened.ok()) return note_if_global(*caller.image, handle, flags);
   const std::string text = base::message_of(opened.code());
   const auto wrong = missing_mpi(path.c_str(), text.c_str());
   return fail(wrong ? base::fail(MPI_ERR_ARG, "{} ({})", words_about(*wrong, own_mpicc()), text) : opened);
@@ -265,17 +282,19 @@ void* in_global_facade(const Caller& caller, const char* name, const void* from)
   return nullptr;
 }
 
-/// In a process of one rank: whether `found` is a function of MPI's that is there because mpiexec has
-/// preloaded libmpi_abi.so.1, and that the program would not find without it: nothing has opened an MPI
-/// library, and neither the caller nor what was loaded at the start names one. NEURON would take it for
-/// MPICH's. By the handle of dlopen(NULL) it is found: so mpi4py learns the ABI.
-bool is_only_preloaded(const char* name, const void* found, const void* from) {
+/// Whether `found` is a function of MPI's that is there because mpiexec has preloaded libmpi_abi.so.1, and
+/// that the program would not find without it: nothing has opened an MPI library, and neither the caller nor
+/// what was loaded at the start names one. NEURON would take it for MPICH's. By the handle of dlopen(NULL) it
+/// is found: so mpi4py learns the ABI. `from` is in the caller, if that is no code of a rank's.
+bool is_only_preloaded(const Caller& caller, const char* name, const void* found, const void* from) {
   if (!is_of_mpi(name) || has_opened_mpi) return false;
   const link_map* const mpi = found != nullptr ? loaded_at(found) : nullptr;
   if (mpi == nullptr || mpi_kind_of(mpi->l_name) != MpiKind::kStandardAbi) return false;
-  const link_map* const asks = loaded_at(from);
+  const link_map* const asks = caller.object != nullptr ? caller.object->map : loaded_at(from);
   if (asks == nullptr || names_mpi(*asks)) return false;
-  return !is_mpi_named_at_start(*mpi);
+  if (caller.image == nullptr || !caller.image->program->is_other()) return !is_mpi_named_at_start(*mpi);
+  return std::ranges::none_of(caller.image->program->objects,
+                              [](const Object* object) { return names_mpi(*object->map); });
 }
 
 /// The definition that the caller's rank finds first: ld.so knows what was loaded at the start, and what all
@@ -284,6 +303,7 @@ void* visible_symbol(const Caller& caller, const char* name, const char* version
   static constinit Hidden<char*()> error{"dlerror"};
   if (void* const in_facade = in_global_facade(caller, name, nullptr)) return in_facade;
   void* found = ld_symbol(RTLD_DEFAULT, name, version);
+  if (caller.image != nullptr && local && is_only_preloaded(caller, name, found, nullptr)) found = nullptr;
   if (caller.image == nullptr || (found != nullptr && !is_in_template(found))) return found;
   Plugins& plugins = caller.image->plugins();
   const Program& program = *caller.image->program;
@@ -329,7 +349,7 @@ void* symbol(void* handle, const char* name, const char* version, const void* fr
     const bool anywhere = handle == RTLD_DEFAULT || handle == first_loaded();
     if (void* const in_facade = anywhere ? in_global_facade({}, name, from) : nullptr) return in_facade;
     void* const found = ld_symbol(handle, name, version);
-    if (handle == RTLD_DEFAULT && is_only_preloaded(name, found, from))
+    if (handle == RTLD_DEFAULT && is_only_preloaded({}, name, found, from))
       return fail(base::fail(MPI_ERR_ARG, "{}: undefined symbol: {}", base::program_path(), name));
     return of_our_mpi(handle, name, found);
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "inspect/mpi_library.h"
+#include "inspect/search.h"
 
 namespace clump::image {
 
@@ -93,6 +94,14 @@ std::string python_of(const std::string& program) {
 std::string module_for_mpi4py(const std::string& python, const char* python_path, const char* home) {
   if (python.empty() || facade_for("libmpi.so.12").empty()) return {};
   return needs_mpich(package_folders(python, python_path, home)) ? "mpich" : "";
+}
+
+std::string library_path_of_children(const std::string& module, const char* library_path) {
+  const std::string name = module == "mpich" ? "libmpi.so.12" : module == "openmpi" ? "libmpi.so.40" : "";
+  const std::string facade = facade_for(name);
+  const std::string before = library_path != nullptr ? library_path : "";
+  if (facade.empty() || !find_library(name, {}, {}, before).empty()) return {};
+  return (before.empty() ? "" : before + ":") + parent_of(facade);
 }
 
 }  // namespace clump::image

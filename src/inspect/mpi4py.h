@@ -18,4 +18,9 @@ std::string python_of(const std::string& program);
 /// fits by itself, or is not there. `python_path`, `home`: the variables PYTHONPATH and HOME, or null.
 std::string module_for_mpi4py(const std::string& python, const char* python_path, const char* home);
 
+/// LD_LIBRARY_PATH for what a Python starts that takes this module: where the system has no library for it,
+/// Clump's is found last. Such a child is a job of one rank. `library_path`: the variable as it is, or null.
+/// Empty: it stays so. Blocks on file reads.
+std::string library_path_of_children(const std::string& module, const char* library_path);
+
 }  // namespace clump::image

@@ -47,6 +47,7 @@ struct ExitState {
   bool skipped_handlers = false;  ///< the rank has left in a way that runs no exit handlers and no
                                   ///< destructors
   pthread_t leaver{};
+  std::atomic<pthread_t> ended_by{};  ///< threads/left_behind.h; 0: the rank has not ended
 };
 
 /// getopt(): libc/getopt.cc. The position in argv, besides optind.

@@ -178,6 +178,17 @@ class Plugins(tool.Case):
     def test_found_without_a_number(self):
         check_at_run_time(self, PEER / "include", "libmpi.so", "MPICH Version:\t5.", "MPIR_Dup_fn", "MPIX_Stream_create", "libmpi.so.12")
 
+    @unittest.skipIf(ctypes.util.find_library("mpi"), "this system has an MPI library")
+    def test_of_a_child_of_python(self):
+        """What a rank starts is a job of one rank, and finds the library as mpi4py's module needs it: by its name."""
+        child = "import ctypes; l = ctypes.CDLL('libmpi.so.12'); l.MPI_Init(None, None); n = ctypes.c_int(-1); " \
+                "l.MPI_Comm_size(0x44000000, ctypes.byref(n)); print(n.value); l.MPI_Finalize()"
+        for way in ((), ("--ranks", "fibers")):
+            rank = "import ctypes, subprocess, sys; l = ctypes.CDLL('libmpi.so.12'); l.MPI_Init(None, None); " \
+                   f"subprocess.check_call([sys.executable, '-c', \"{child}\"]); l.MPI_Finalize()"
+            shown = tool.run(*way, "-n", 2, sys.executable, "-c", rank, env={"MPI4PY_MPIABI": "mpich"})
+            self.assertEqual((shown.code, shown.out.split()), (0, ["1", "1"]), shown)
+
     def test_by_the_name_of_the_library(self):
         script = "import ctypes; l = ctypes.CDLL('libmpi.so.12'); l.MPI_Init(None, None); r = ctypes.c_int(-1); " \
                  "l.MPI_Comm_rank(0x44000000, ctypes.byref(r)); print(r.value); l.MPI_Finalize()"

@@ -58,6 +58,14 @@ def leaves():
     MPI.MPI_Barrier(WORLD)
 
 
+def keep():
+    MPI.MPI_Comm_dup(WORLD, ctypes.byref(ctypes.c_void_p()))
+
+
+def keeps():
+    keep()
+
+
 def order():
     """Right only as long as rank 1 comes first."""
     if rank != 0:

@@ -7,7 +7,7 @@ import sys
 import tempfile
 import unittest
 
-from tool import Case, program, run
+from tool import BUILD, Case, program, run
 
 PROGRAM = pathlib.Path(__file__).with_name("python_program.py")
 LINES = PROGRAM.read_text().splitlines()
@@ -47,6 +47,17 @@ class Reports(Case):
     def test_end(self):
         self.assert_says(self.start("leaves"), 3, "rank 1 of 2", "before it called MPI_Finalize", f"leaves at {PROGRAM}:{line_with('_exit(3)')}\n")
 
+
+    def test_left_communicators(self):
+        self.assert_says(self.start("keeps", "--check"), 0, f"1 communicator each of MPI_Comm_dup {place('MPI.MPI_Comm_dup(', 'keep')}\n")
+
+    def test_names_of_mpi(self):
+        """dlsym(RTLD_DEFAULT) finds none before a library of MPI's is opened: NEURON takes what it finds for MPICH's."""
+        find = "c.dlsym(None, b'MPI_Initialized') is None"
+        script = "import ctypes; c = ctypes.CDLL(None); c.dlsym.restype = ctypes.c_void_p; " \
+                 f"print({find}); ctypes.CDLL('libmpi_abi.so.1', ctypes.RTLD_GLOBAL); print({find})"
+        result = run(*self.OPTIONS, "-n", 1, sys.executable, "-c", script)
+        self.assertEqual((result.code, result.out), (0, "True\nFalse\n"), result)
 
     def test_long_path(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -97,6 +108,18 @@ class WithoutLibrary(Case):
             program.parent.mkdir()
             shutil.copy(shutil.which("true"), program)
             self.assert_says(run(*FIBERS, "-n", 2, program), 0, f"the ranks of '{program}' are processes", f"there is no libpython3.0.so.1.0 in {folder}/lib")
+            library = pathlib.Path(folder, "lib/libpython3.0.so.1.0")
+            library.parent.mkdir()
+            shutil.copy(BUILD / "lib/libclump_malloc.so", library)
+            self.assert_says(run(*FIBERS, "-n", 2, program), 0, f"the ranks of '{program}' are processes: {library} has no Py_BytesMain")
+
+    def test_script_in_the_place_of_an_interpreter(self):
+        """As pyenv has them."""
+        with tempfile.TemporaryDirectory() as folder:
+            script = pathlib.Path(folder, "python3")
+            script.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+            script.chmod(0o755)
+            self.assert_says(run(*FIBERS, "-n", 2, script, "-c", "0"), 0, f"processes: {script} is a script that starts an interpreter")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "common/python.h"
+
 namespace clump::tools {
 
 namespace {
@@ -56,7 +58,7 @@ base::Status judge(const std::string& typed, const std::string& path, const imag
     return base::fail(MPI_ERR_UNSUPPORTED_OPERATION, "'{}' cannot run: it {}", typed,
                       image::words_about_lacks(verdict));
   const bool hidden_mpi = verdict.kind == image::FileKind::kElf && !verdict.dynamic && contains_mpi(path);
-  const bool is_mpi = verdict.mpi != image::MpiKind::kNone || hidden_mpi;
+  const bool is_mpi = verdict.mpi != image::MpiKind::kNone || hidden_mpi || path == python_program();
   housing = is_mpi && verdict.imageable() ? Housing::kImages : Housing::kPlain;
   if (housing == Housing::kImages) return {};
   why = is_mpi ? verdict.why_not : fmt::format("'{}' is not linked to an MPI library", typed);

@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "common/places.h"
+#include "inspect/elf_file.h"
 #include "inspect/inspect.h"
 #include "inspect/mpi4py.h"
 
@@ -29,20 +30,37 @@ void add_interpreter(const std::string& script, std::vector<std::string>& argume
 }
 
 /// The library beside an interpreter: one that is linked to it, or is installed under the same prefix.
-void find_library_of(const std::string& interpreter, SharedPython& python) {
-  for (const std::string& library : image::inspect(interpreter).libraries)
+void look_for_library(const std::string& interpreter, SharedPython& python) {
+  const image::Verdict verdict = image::inspect(interpreter);
+  if (verdict.kind == image::FileKind::kScript) {
+    python.why_not = fmt::format(
+        "{0} is a script that starts an interpreter, whose path {0} -c "
+        "'import sys; print(sys.executable)' prints: name that",
+        interpreter);
+    return;
+  }
+  for (const std::string& library : verdict.libraries)
     if (library.find("/libpython3.") != library.npos) {
       python.library = library;
       return;
     }
   std::error_code none;
   const fs::path real = fs::canonical(interpreter, none);
-  python.wanted = fmt::format("lib{}.so.1.0", real.filename().string());
+  const std::string wanted = fmt::format("lib{}.so.1.0", real.filename().string());
   const fs::path folder = real.parent_path().parent_path() / "lib";
   for (const char* const part : {"", "x86_64-linux-gnu", "aarch64-linux-gnu", "../lib64"})
-    if (const fs::path path = folder / part / python.wanted; python.library.empty() && is_file(path))
+    if (const fs::path path = folder / part / wanted; python.library.empty() && is_file(path))
       python.library = path.lexically_normal();
-  python.wanted += fmt::format(" in {}", folder.string());
+  python.why_not =
+      fmt::format("to share one, each opens a library of its own of {}, and there is no {} in {}",
+                  interpreter, wanted, folder.string());
+}
+
+void find_library_of(const std::string& interpreter, SharedPython& python) {
+  look_for_library(interpreter, python);
+  if (python.library.empty() || image::ElfFile(python.library).defines("Py_BytesMain")) return;
+  python.why_not = fmt::format("{} has no Py_BytesMain: Python 3.8 and newer have it", python.library);
+  python.library.clear();
 }
 
 }  // namespace
@@ -58,5 +76,7 @@ SharedPython shared_python(const std::string& program, const std::vector<std::st
   find_library_of(interpreter, python);
   return python;
 }
+
+std::string python_program() { return own_program("clump-python"); }
 
 }  // namespace clump::tools

@@ -11,12 +11,15 @@ namespace clump::tools {
 struct SharedPython {
   std::string interpreter;             ///< what would run it; empty: it is not for Python
   std::vector<std::string> arguments;  ///< with the interpreter first
-  std::string library;                 ///< of the interpreter; empty: there is none
-  std::string wanted;                  ///< the name of that library, and where it was looked for
+  std::string library;                 ///< of the interpreter; empty: it has none that ranks can open
+  std::string why_not;                 ///< why it has none
 };
 
 /// `program` is the path of what the user has called with these arguments.
 SharedPython shared_python(const std::string& program, const std::vector<std::string>& arguments);
+
+/// The path of clump-python. It names no MPI library, as an interpreter does not: what it runs opens one.
+std::string python_program();
 
 /// What names that library to clump-python.
 inline constexpr const char* kPythonLibraryVariable = "CLUMP_PYTHON_LIBRARY";

@@ -25,6 +25,7 @@
 #include "image/symbols.h"
 #include "process/files/record_locks.h"
 #include "process/files/standard.h"
+#include "process/threads/left_behind.h"
 
 namespace clump::image {
 namespace {
@@ -174,13 +175,14 @@ CLUMP_HOST_API int openpty(int* master, int* slave, char* name, const termios* s
 
 CLUMP_HOST_API ssize_t recvmsg(int descriptor, msghdr* message, int flags) {
   static constinit Hidden<ssize_t(int, msghdr*, int)> real{"recvmsg"};
-  const ssize_t result = real(standard::kernel_number(descriptor), message, flags);
+  const ssize_t result = left_behind::unless_left(real(standard::kernel_number(descriptor), message, flags));
   if (result >= 0) note_received(message, __builtin_return_address(0));
   return result;
 }
 CLUMP_HOST_API int recvmmsg(int descriptor, mmsghdr* messages, unsigned count, int flags, timespec* time) {
   static constinit Hidden<int(int, mmsghdr*, unsigned, int, timespec*)> real{"recvmmsg"};
-  const int result = real(standard::kernel_number(descriptor), messages, count, flags, time);
+  const int result =
+      left_behind::unless_left(real(standard::kernel_number(descriptor), messages, count, flags, time));
   for (int i = 0; i < result; ++i) note_received(&messages[i].msg_hdr, __builtin_return_address(0));
   return result;
 }

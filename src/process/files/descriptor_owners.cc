@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio_ext.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -13,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include "image/from_process.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
 #include "process/files/record_locks.h"
@@ -21,6 +24,7 @@
 #include "process/rank_state.h"
 #include "process/refusal.h"
 #include "process/signals/state.h"
+#include "process/threads/left_behind.h"
 
 namespace clump::image::owners {
 
@@ -111,6 +115,25 @@ void for_each_known(unsigned first, unsigned last, Act act) {
       act(static_cast<int>(number), owner);
 }
 
+bool is_read_end(int descriptor) {
+  struct stat status {};
+  return ::fstat(descriptor, &status) == 0 && S_ISFIFO(status.st_mode) &&
+         (syscall(SYS_fcntl, descriptor, F_GETFL) & O_ACCMODE) == O_RDONLY;
+}
+
+/// Puts in the file's place one of which a read waits for ever. False if there is none.
+bool retire(int descriptor) {
+  static constinit std::atomic<int> none{-1};
+  if (none.load() < 0) {
+    const int fresh = move_up(static_cast<int>(syscall(SYS_eventfd2, 0, EFD_CLOEXEC)));
+    int before = -1;
+    (void)none.compare_exchange_strong(before, fresh);  // another rank that ends now may have made one, too
+  }
+  if (syscall(SYS_dup3, none.load(), descriptor, O_CLOEXEC) < 0) return false;
+  set(descriptor, kRetired);
+  return true;
+}
+
 /// Detaches a stream from its number: the C library would flush it when the process ends, and by then its
 /// number may belong to another rank. False if another thread of the rank uses the stream.
 bool end_stream(std::FILE* stream, bool flushes) {
@@ -144,7 +167,9 @@ void discard_other_streams(IsWanted is_wanted) {
 bool is_closed_for_caller(int descriptor, Owner owner) {
   const fiber::Identity* const mine = fiber::identity();
   if (mine == nullptr || owner == kShared || standard::in_child()) return false;
-  return is_foreign(image_of(mine), descriptor, owner);
+  if (!is_foreign(image_of(mine), descriptor, owner)) return false;
+  left_behind::stay_if_left();
+  return true;
 }
 
 void begin() {
@@ -256,7 +281,7 @@ void close_range_on_exec(unsigned first, unsigned last) {
 
 void check_replacing(int from, int descriptor, const void* caller) {
   const Owner owner = of(descriptor);
-  if (owner == kUnknown || owner == kShared || owner == calling_rank()) return;
+  if (owner == kUnknown || owner == kShared || owner == kRetired || owner == calling_rank()) return;
   if (image_at(caller) == nullptr || standard::in_child() || flags_of(descriptor) < 0) return;
   if (owner == kInherited && signals::rank_count() == 1) return;
   const std::string whose =
@@ -273,6 +298,7 @@ int count_mine() {
 
 void close_all(Image& image, bool flushes) {
   if (!captured() || standard::in_child() || image.identity() == nullptr) return;
+  const bool leaves_threads = left_behind::begin(image);
   const Owner mine = static_cast<Owner>(image.identity()->rank) + 1;
   for_each_known(3, kNumbers, [&](int descriptor, Owner owner) {
     if (owner == kInherited && !has_closed(image, descriptor))
@@ -280,6 +306,7 @@ void close_all(Image& image, bool flushes) {
     if (owner != mine) return;
     std::FILE* const stream = streams[descriptor].load(std::memory_order_relaxed);
     if (stream != nullptr && !end_stream(stream, flushes)) return;
+    if (leaves_threads && (is_read_end(descriptor) || retire(descriptor))) return;
     forget(descriptor);
     kernel_close(descriptor);
   });

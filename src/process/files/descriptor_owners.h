@@ -31,6 +31,7 @@ using Owner = std::uint32_t;
 constexpr Owner kUnknown = 0;
 constexpr Owner kShared = ~Owner{0};
 constexpr Owner kInherited = ~Owner{1};
+constexpr Owner kRetired = ~Owner{2};  ///< no rank has it: close_all()
 
 extern constinit std::atomic<Owner> table[kNumbers];
 
@@ -99,7 +100,9 @@ void check_replacing(int from, int descriptor, const void* caller);
 int count_mine();
 
 /// Called when the rank ends: closes its descriptors and streams; `flushes`: what the streams hold is written
-/// first.
+/// first. Other threads of the rank are left behind (left_behind.h), and may use a number at this moment:
+/// then no rank is given the number again, and a pipe that the rank reads stays open, as SIGPIPE for a thread
+/// that is writing would end the process.
 void close_all(Image& image, bool flushes);
 /// Called in a child's own table of descriptors: closes what the calling rank does not have.
 void close_others_in_child();

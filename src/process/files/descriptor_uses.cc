@@ -21,10 +21,12 @@
 #include "process/files/output.h"
 #include "process/files/standard.h"
 #include "process/rank_state.h"
+#include "process/threads/left_behind.h"
 
 namespace clump::image {
 namespace {
 
+using left_behind::unless_left;
 using standard::kernel_number;
 
 /// kernel_number() for writing past Clump's streams: what was printed before is written first.
@@ -51,15 +53,15 @@ extern "C" {
 
 CLUMP_HOST_API ssize_t read(int descriptor, void* bytes, size_t count) {
   static constinit Hidden<ssize_t(int, void*, size_t)> real{"read"};
-  return real(kernel_number(descriptor), bytes, count);
+  return unless_left(real(kernel_number(descriptor), bytes, count));
 }
 CLUMP_HOST_API ssize_t __read_chk(int descriptor, void* bytes, size_t count, size_t room) {
   static constinit Hidden<ssize_t(int, void*, size_t, size_t)> real{"__read_chk"};
-  return real(kernel_number(descriptor), bytes, count, room);
+  return unless_left(real(kernel_number(descriptor), bytes, count, room));
 }
 CLUMP_HOST_API ssize_t readv(int descriptor, const iovec* parts, int count) {
   static constinit Hidden<ssize_t(int, const iovec*, int)> real{"readv"};
-  return real(kernel_number(descriptor), parts, count);
+  return unless_left(real(kernel_number(descriptor), parts, count));
 }
 CLUMP_HOST_API ssize_t pread(int descriptor, void* bytes, size_t count, off_t from) {
   static constinit Hidden<ssize_t(int, void*, size_t, off_t)> real{"pread"};
@@ -71,7 +73,7 @@ CLUMP_HOST_API ssize_t __pread_chk(int descriptor, void* bytes, size_t count, of
 }
 CLUMP_HOST_API ssize_t recv(int descriptor, void* bytes, size_t count, int flags) {
   static constinit Hidden<ssize_t(int, void*, size_t, int)> real{"recv"};
-  return real(kernel_number(descriptor), bytes, count, flags);
+  return unless_left(real(kernel_number(descriptor), bytes, count, flags));
 }
 CLUMP_HOST_API ssize_t __recv_chk(int descriptor, void* bytes, size_t count, size_t room, int flags) {
   static constinit Hidden<ssize_t(int, void*, size_t, size_t, int)> real{"__recv_chk"};
@@ -89,7 +91,7 @@ CLUMP_HOST_API ssize_t send(int descriptor, const void* bytes, size_t count, int
   if (ssize_t sent = 0; count <= 64 && is_sent_with_greeting(descriptor, bytes, count, flags, sent))
       [[unlikely]]
     return sent;
-  return real(number_to_write(descriptor), bytes, count, flags);
+  return unless_left(real(number_to_write(descriptor), bytes, count, flags));
 }
 CLUMP_HOST_API ssize_t sendfile(int to, int from, off_t* place, size_t count) noexcept {
   static constinit Hidden<ssize_t(int, int, off_t*, size_t)> real{"sendfile"};

@@ -26,6 +26,7 @@
 #include "process/files/record_locks.h"
 #include "process/files/standard.h"
 #include "process/files/streams.h"
+#include "process/threads/left_behind.h"
 
 namespace clump::image {
 namespace {
@@ -132,13 +133,13 @@ CLUMP_HOST_API int socket(int domain, int type, int protocol) noexcept {
 
 CLUMP_HOST_API int accept(int descriptor, sockaddr* address, socklen_t* bytes) {
   static constinit Hidden<int(int, sockaddr*, socklen_t*)> real{"accept"};
-  const int made = real(standard::kernel_number(descriptor), address, bytes);
+  const int made = left_behind::unless_left(real(standard::kernel_number(descriptor), address, bytes));
   return standard::place_lowest(greeted(descriptor, made), __builtin_return_address(0));
 }
 
 CLUMP_HOST_API int accept4(int descriptor, sockaddr* address, socklen_t* bytes, int flags) {
   static constinit Hidden<int(int, sockaddr*, socklen_t*, int)> real{"accept4"};
-  const int made = real(standard::kernel_number(descriptor), address, bytes, flags);
+  const int made = left_behind::unless_left(real(standard::kernel_number(descriptor), address, bytes, flags));
   return standard::place_lowest(greeted(descriptor, made), __builtin_return_address(0));
 }
 

@@ -19,13 +19,16 @@
 #include "process/mapped.h"
 #include "process/refusal.h"
 #include "process/signals/waits.h"
+#include "process/threads/left_behind.h"
 
 namespace clump::image {
 namespace {
 
+using left_behind::unless_left;
+
 int real_poll(pollfd* all, nfds_t count, const timespec* time, const sigset_t* mask) {
   static constinit Hidden<int(pollfd*, nfds_t, const timespec*, const sigset_t*)> real{"ppoll"};
-  return real(all, count, time, mask);
+  return unless_left(real(all, count, time, mask));
 }
 
 bool is_other(int descriptor) { return standard::kernel_number(descriptor) != descriptor; }
@@ -129,7 +132,7 @@ extern "C" {
 
 CLUMP_HOST_API int poll(pollfd* all, nfds_t count, int milliseconds) {
   static constinit Hidden<int(pollfd*, nfds_t, int)> real{"poll"};
-  if (!any_other(all, count)) return real(all, count, milliseconds);
+  if (!any_other(all, count)) return unless_left(real(all, count, milliseconds));
   const timespec time{milliseconds / 1000, milliseconds % 1000 * 1'000'000L};
   return poll_others(all, count, milliseconds < 0 ? nullptr : &time, nullptr);
 }
@@ -158,14 +161,15 @@ CLUMP_HOST_API int pselect(int count, fd_set* reads, fd_set* writes, fd_set* oth
   return signals::with_mask(mask, [&](const sigset_t* kernels) {
     return any_other(count, {reads, writes, others})
                ? select_by_poll(count, {reads, writes, others}, time, kernels)
-               : real(count, reads, writes, others, time, kernels);
+               : unless_left(real(count, reads, writes, others, time, kernels));
   });
 }
 
 CLUMP_HOST_API int select(int count, fd_set* reads, fd_set* writes, fd_set* others, timeval* time) {
   static constinit Hidden<int(int, fd_set*, fd_set*, fd_set*, timeval*)> real{"select"};
   check_number("select", count, FD_SETSIZE, __builtin_return_address(0));
-  if (!any_other(count, {reads, writes, others})) return real(count, reads, writes, others, time);
+  if (!any_other(count, {reads, writes, others}))
+    return unless_left(real(count, reads, writes, others, time));
   if (time == nullptr) return select_by_poll(count, {reads, writes, others}, nullptr, nullptr);
   // The C library carries over, too.
   const timespec limit{time->tv_sec + time->tv_usec / 1'000'000, time->tv_usec % 1'000'000 * 1000L};

@@ -56,6 +56,11 @@ bool is_borrowed() {
 /// Whether the numbers 0, 1 and 2 are the kernel's.
 bool is_at_home() { return forked.load(std::memory_order_relaxed) || is_borrowed(); }  // relaxed: one thread
 
+/// Whether this is a child that has its parent's memory, as that of vfork(): it must not change the tables.
+bool has_memory_of_parent() {
+  return !forked.load(std::memory_order_relaxed) && this_process() != process.load(std::memory_order_relaxed);
+}
+
 // The system calls: the C library's functions of these names are interposed, and call this file.
 int kernel_fcntl(int descriptor, int command, int argument) {
   return static_cast<int>(syscall(SYS_fcntl, descriptor, command, argument));
@@ -218,7 +223,7 @@ int duplicate(int descriptor, int lowest, bool closed_on_exec, const void* calle
   const Place place = place_of(descriptor);
   const int command = closed_on_exec ? F_DUPFD_CLOEXEC : F_DUPFD;
   const int made = kernel_fcntl(place.real, command, lowest);
-  if (made <= 2 || !captured() || is_at_home()) return made;
+  if (made <= 2 || !captured() || in_child()) return made;
   note_duplicate(made, place.stream);
   if (keep_made(made, caller) < 0) return -1;
   return lowest == 0 ? to_lowest(made, place.stream, caller) : made;
@@ -235,6 +240,7 @@ int replace(int from, int to, bool closed_on_exec, const void* caller) {
     if (is_protected(to) || (owners::of(to) == owners::kShared && image_at(caller) != nullptr))
       return fail(EBUSY);
     owners::check_replacing(from, to, caller);
+    if (has_memory_of_parent()) return kernel_dup3(source.real, to, closed_on_exec);
     locks::before_close(to);
     const int made = kernel_dup3(source.real, to, closed_on_exec);
     if (made < 0) return made;
@@ -262,6 +268,7 @@ int close(int descriptor, const void* caller) {
       const owners::Closing closing = owners::close(descriptor, caller);
       if (closing == owners::Closing::kNoted) return 0;
       if (closing == owners::Closing::kRefused) return fail(EBADF);
+      if (has_memory_of_parent()) return real(descriptor);
       note_duplicate(descriptor, kOwn);
       locks::before_close(descriptor);
     }
@@ -317,13 +324,13 @@ int set_descriptor_flags(int descriptor, int flags) {
 }
 
 int place_lowest(int made, const void* caller) {
-  if (made <= 2 || !captured() || is_at_home()) return made;
+  if (made <= 2 || !captured() || in_child()) return made;
   note_duplicate(made, kOwn);  // this number may have been closed in a way that was not seen
   return keep_made(made, caller) < 0 ? -1 : to_lowest(made, kOwn, caller);
 }
 
 std::FILE* keep_stream(std::FILE* stream, const void* caller) {
-  if (stream == nullptr || !captured() || is_at_home() || stream->_fileno <= 2) return stream;
+  if (stream == nullptr || !captured() || in_child() || stream->_fileno <= 2) return stream;
   note_duplicate(stream->_fileno, kOwn);
   owners::note_stream(stream, caller);
   if (!is_one_too_many(caller)) return stream;

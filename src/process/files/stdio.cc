@@ -25,15 +25,17 @@
 #include "process/files/standard.h"
 #include "process/files/streams.h"
 #include "process/rank_state.h"
+#include "process/threads/left_behind.h"
 
 namespace clump::image {
 namespace {
 
 using standard::Place;
 
-/// Returns the result of the C library's function, and reports a failure to write to stdout or stderr to the
-/// job.
+/// Returns the result of the C library's function, to a rank that goes on, and reports a failure to write to
+/// stdout or stderr to the job.
 ssize_t noted(int descriptor, ssize_t result) {
+  left_behind::stay_if_left();
   if (result < 0 && errno != EAGAIN && errno != EINTR && errno != EFAULT &&
       (descriptor == STDOUT_FILENO || descriptor == STDERR_FILENO))
     output::note_failure(descriptor, errno);

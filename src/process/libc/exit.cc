@@ -24,6 +24,7 @@
 #include "process/libc/exit.h"
 #include "process/rank_state.h"
 #include "process/signals/timer.h"
+#include "process/threads/left_behind.h"
 
 namespace clump::image {
 namespace {
@@ -227,7 +228,10 @@ void end_process(int code) {
     exit_process(code);
   }
   // What remains are the destructors of shared libraries; the last thread may belong to any rank.
-  if (captured()) fiber::adopt_identity(image_of(nullptr).identity());
+  if (captured()) {
+    left_behind::act_for(image_of(nullptr));
+    fiber::adopt_identity(image_of(nullptr).identity());
+  }
   // They would write what the native rank has left unwritten by _exit().
   if (captured() && image_of(nullptr).state().exit.skipped_handlers) exit_process(code);
   real(code);

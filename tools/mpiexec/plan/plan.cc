@@ -259,6 +259,11 @@ base::Status note_lacks(const image::Verdict& verdict, const pmi::App& app, Plan
   return {};
 }
 
+void set_value(std::vector<std::string>& environment, const std::string& name, const std::string& value) {
+  std::erase_if(environment, [&](const std::string& entry) { return entry.starts_with(name + "="); });
+  environment.push_back(fmt::format("{}={}", name, value));
+}
+
 /// Has a Python program run by clump-python, if its ranks shall share a process. If they cannot, for want of
 /// the interpreter's library, that is a warning, and `asked` is what fits instead.
 void share_python(pmi::App& app, Plan& plan, tools::Ranks& asked) {
@@ -267,20 +272,20 @@ void share_python(pmi::App& app, Plan& plan, tools::Ranks& asked) {
   if (python.interpreter.empty()) return;
   if (python.library.empty()) {
     plan.warnings.push_back(
-        fmt::format("the ranks of '{}' are processes: to share one, each opens a library of its own of {}, "
-                    "and there is no {}",
-                    app.arguments.front(), python.interpreter, python.wanted));
+        fmt::format("the ranks of '{}' are processes: {}", app.arguments.front(), python.why_not));
     asked.as = tools::Ranks::As::kAuto;
     return;
   }
-  app.program = tools::own_program("clump-python");
+  app.program = tools::python_program();
   app.arguments = std::move(python.arguments);
   app.environment.push_back(fmt::format("{}={}", tools::kPythonLibraryVariable, python.library));
   const auto value = [&](const char* name) { return value_of(app.environment, name); };
-  const std::string module =
-      image::module_for_mpi4py(python.interpreter, value("PYTHONPATH").c_str(), value("HOME").c_str());
-  if (!module.empty() && value(image::kMpi4pyVariable).empty())
-    app.environment.push_back(fmt::format("{}={}", image::kMpi4pyVariable, module));
+  std::string module = value(image::kMpi4pyVariable);
+  if (module.empty())
+    module = image::module_for_mpi4py(python.interpreter, value("PYTHONPATH").c_str(), value("HOME").c_str());
+  if (!module.empty()) set_value(app.environment, image::kMpi4pyVariable, module);
+  const std::string path = image::library_path_of_children(module, value("LD_LIBRARY_PATH").c_str());
+  if (!path.empty()) set_value(app.environment, "LD_LIBRARY_PATH", path);
 }
 
 /// What fits the program, if the user does not ask for something else.
