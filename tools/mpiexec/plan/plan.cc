@@ -301,8 +301,8 @@ base::Status choose_housing(const tools::Ranks& asked, Housing fits, const std::
 base::Status assign_slots(const Command& command, const std::vector<Housing>& housings, pmi::Job& job) {
   const std::vector<Host> hosts = command.hosts.empty() ? std::vector<Host>(1) : command.hosts;
   std::vector<int> host_of;
-  CLUMP_TRY(
-      divide(hosts, command.hosts.empty() ? 0 : command.per_host, job.ranks(), command.map_by, host_of));
+  CLUMP_TRY(divide(hosts, command.hosts.empty() ? 0 : command.per_host, ranks_on_hosts(command),
+                   command.map_by, host_of));
   std::vector<std::int32_t> ranks(host_of.size());
   std::iota(ranks.begin(), ranks.end(), 0);
   const auto host_at = [&](std::int32_t rank) { return host_of[static_cast<std::size_t>(rank)]; };
