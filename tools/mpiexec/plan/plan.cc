@@ -67,13 +67,13 @@ base::Status count_universe(const Command& command, const pmi::Job& job, std::in
   return {};
 }
 
-/// What says how other hosts are reached, but for variables.
+/// What says how other hosts are reached, but for variables that a spawned job has, too.
 std::vector<std::string> launch_words(const Command& command) {
   std::vector<std::string> words;
   const auto add = [&](const char* option, const std::string& value) {
     if (!value.empty()) words.insert(words.end(), {option, value});
   };
-  add("--launcher", command.launcher.name.value);
+  add("--launcher", tools::with_variables(command.launcher).name.value);
   add("--launcher-exec", command.launcher.program.value);
   add("--prefix", command.launcher.prefix);
   add("--iface", command.interface.value);
