@@ -181,6 +181,17 @@ class Dynamic(cluster.Case):
                 result = self.finish(self.begin("spawn", *words, options=options, env=self.only_from("h0")))
                 self.assertEqual((result.code, result.out), (0, expected + "\n"), result)
 
+    def test_a_launcher_that_works_on_the_first_host_alone(self):
+        nodes = self.folder() / "nodes"
+        nodes.write_text("h0\nh1\nh2\nh3\n")
+        dsh = nodes.with_name("pbsdsh")
+        dsh.write_text(f'#!/bin/sh\n[ "$(hostname)" = h0 ] || exit 1\nhost=h$2\nshift 3\n'
+                       f'exec {cluster.hosts.SCRIPT} run {cluster.CLUSTER} $host "$@" </dev/null\n')
+        dsh.chmod(0o755)
+        result = self.finish(self.begin("spawn", 2, "meet", "host", "h2,h3", env={**os.environ, "PBS_NODEFILE": str(nodes)},
+                                        options=("--launcher", "pbs", "--launcher-exec", dsh, "--host", "h0,h1", "-n", 2)))
+        self.assertEqual((result.code, result.out), (0, "h0,h1,h2,h3\n"), result)
+
     def test_spawn_again_and_again(self):
         result = self.finish(self.begin("spawn_often", 20, 2, "meet", options=("--host", "h0,h1", "-n", 2)), 4 * cluster.LIMIT)
         self.assertEqual((result.code, result.out), (0, 20 * "h0,h1,h1,h0\n"), result)
