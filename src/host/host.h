@@ -125,9 +125,9 @@ struct Joining {
 };
 /// Why no rank can join this process; empty: ranks can.
 CLUMP_HOST_API std::string why_none_joins();
-/// Starts Clump's mpiexec with these words behind its name; a thread calls `ended` with its wait status when
-/// it has ended. This process does not end in order before that. What is wrong is returned as a text; empty
-/// if all is well.
+/// Starts Clump's mpiexec with these words behind its name, here, or where the mpiexec of this job is, if
+/// that may be another host; a thread calls `ended` with its wait status when it has ended. This process does
+/// not end in order before that. What is wrong is returned as a text; empty if all is well.
 CLUMP_HOST_API std::string start_mpiexec(std::vector<std::string> words,
                                          const std::vector<std::string>& environment,
                                          void (*ended)(void* argument, int status), void* argument);

@@ -109,7 +109,9 @@ Status start_as_job(Rank& self, const std::vector<Command>& commands, const std:
     return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
                       "no rank can be started: not in this job, as {}; and not as another one: {}", why,
                       why_not);
-  if (const std::string other = first_host_elsewhere(commands.front()); !other.empty()) {
+  const auto elsewhere = std::ranges::find_if(commands, &Command::is_elsewhere);
+  if (elsewhere != commands.end()) {
+    const std::string other = first_host_elsewhere(*elsewhere);
     const Status listens = listen_towards(self.world, other);
     if (!listens.ok()) return base::fail(MPI_ERR_SPAWN, "(info): {}", base::message_of(listens.code()));
   }

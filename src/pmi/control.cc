@@ -17,6 +17,7 @@ constexpr std::string_view kPlaceMagic = "clump place " CLUMP_VERSION;
 constexpr std::string_view kSuccessorMagic = "clump successor " CLUMP_VERSION;
 constexpr std::string_view kOutputMagic = "clump output " CLUMP_VERSION;
 constexpr std::string_view kStartedJobMagic = "clump started job " CLUMP_VERSION;
+constexpr std::string_view kSpawnMagic = "clump spawn " CLUMP_VERSION;
 constexpr std::string_view kLaunchMagic = "clump launch " CLUMP_VERSION;
 constexpr std::string_view kRestMagic = "clump rest " CLUMP_VERSION;
 
@@ -200,6 +201,40 @@ std::string encode(const SuccessorNote& note) { return encode_two(kSuccessorMagi
 
 bool decode(const std::string& bytes, SuccessorNote& note) {
   return decode_two(bytes, kSuccessorMagic, note.rank, note.status);
+}
+
+std::string encode(const SpawnNote& note) { return encode_process(kSpawnMagic, note.process); }
+
+bool decode(const std::string& bytes, SpawnNote& note) {
+  return decode_process(bytes, kSpawnMagic, note.process);
+}
+
+std::string encode(const SpawnRequest& request) {
+  Writer out;
+  out.texts(request.words);
+  out.texts(request.environment);
+  return out.take();
+}
+
+bool decode(const std::string& bytes, SpawnRequest& request) {
+  Reader in(bytes);
+  request.words = in.texts();
+  request.environment = in.texts();
+  return bytes.size() <= SpawnRequest::kMost && in.finished();
+}
+
+std::string encode(const SpawnAnswer& answer) {
+  Writer out;
+  out.number(answer.status);
+  out.text(answer.why);
+  return out.take();
+}
+
+bool decode(const std::string& bytes, SpawnAnswer& answer) {
+  Reader in(bytes);
+  answer.status = in.number<std::int32_t>();
+  answer.why = in.text();
+  return in.finished();
 }
 
 bool send(int socket, const std::string& bytes, std::span<const int> descriptors) {

@@ -140,6 +140,30 @@ struct StartedJobNote {
 std::string encode(const StartedJobNote& note);
 bool decode(const std::string& bytes, StartedJobNote& note);
 
+/// A rank spawns a job that mpiexec starts (Job::has_proxies). With it comes a stream socket, over which the
+/// process sends a SpawnRequest, and gets two SpawnAnswers: whether the job has been started, and how it has
+/// ended. Each goes behind its length, 4 bytes.
+struct SpawnNote {
+  int process = 0;
+};
+std::string encode(const SpawnNote& note);
+bool decode(const std::string& bytes, SpawnNote& note);
+
+/// For an mpiexec of its own: what follows behind its name.
+struct SpawnRequest {
+  static constexpr std::size_t kMost = 64 << 20;  ///< bytes, encoded
+  std::vector<std::string> words, environment;
+};
+std::string encode(const SpawnRequest& request);
+bool decode(const std::string& bytes, SpawnRequest& request);
+
+struct SpawnAnswer {
+  std::int32_t status = 0;  ///< of waitpid(), in the second one
+  std::string why;          ///< it could not be started; then there is no second one
+};
+std::string encode(const SpawnAnswer& answer);
+bool decode(const std::string& bytes, SpawnAnswer& answer);
+
 /// Sends a message with descriptors over a socket of the kind above. False if that has failed.
 bool send(int socket, const std::string& bytes, std::span<const int> descriptors);
 

@@ -226,6 +226,7 @@ std::string encode(const Job& job) {
   out.number<std::uint8_t>(job.shares_names);
   out.text(job.parent_port);
   out.texts(job.launch_words);
+  out.number<std::uint8_t>(job.has_proxies);
   out.number<std::uint8_t>(job.seed.has_value());
   out.number<std::uint64_t>(job.seed.value_or(0));
   out.number<std::uint32_t>(static_cast<std::uint32_t>(job.processes.size()));
@@ -289,6 +290,7 @@ base::Status decode(const std::string& bytes, Job& job) {
   read.shares_names = in.number<std::uint8_t>() != 0;
   read.parent_port = in.text();
   read.launch_words = in.texts();
+  read.has_proxies = in.number<std::uint8_t>() != 0;
   const bool explored = in.number<std::uint8_t>() != 0;
   const auto seed = in.number<std::uint64_t>();
   if (explored) read.seed = seed;

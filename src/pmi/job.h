@@ -168,6 +168,8 @@ struct Job {
   std::string parent_port;
   /// How mpiexec reaches hosts, as its own first words: for jobs that ranks of this one start.
   std::vector<std::string> launch_words;
+  /// mpiexec may be on another host than its processes, and starts those jobs.
+  bool has_proxies = false;
 
   int ranks() const {
     int sum = 0;

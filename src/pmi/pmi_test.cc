@@ -37,6 +37,7 @@ Job sample() {
   job.shares_names = true;
   job.parent_port = "clump:node-p1:0:0:1:2:1:3";
   job.launch_words = {"--launcher", "ssh"};
+  job.has_proxies = true;
   job.seed = 20261123;
   job.processes = {{0, 5, false}};
   job.nodes = {{"here", 0, 1}};
@@ -141,6 +142,7 @@ TEST(Job, ComesBackAsItWas) {
   EXPECT_TRUE(read.shares_names);
   EXPECT_EQ(read.parent_port, sample().parent_port);
   EXPECT_EQ(read.launch_words, sample().launch_words);
+  EXPECT_TRUE(read.has_proxies);
   EXPECT_EQ(read.seed, 20261123u);
 }
 
@@ -486,6 +488,26 @@ TEST(RestNote, ComesBackAsItWas) {
   EXPECT_FALSE(read.waits);
   EXPECT_EQ(read.taken, std::uint64_t{1} << 40);
   for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(decode(bytes.substr(0, size), read));
+}
+
+TEST(SpawnRequest, ComesBackAsItWas) {
+  const std::string bytes = encode(SpawnRequest{{"--host", "a b"}, {"A=1", "B="}});
+  SpawnRequest read;
+  ASSERT_TRUE(decode(bytes, read));
+  EXPECT_EQ(read.words, (std::vector<std::string>{"--host", "a b"}));
+  EXPECT_EQ(read.environment, (std::vector<std::string>{"A=1", "B="}));
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_FALSE(decode(bytes.substr(0, size), read)) << "damaged: " << size << " bytes";
+  EXPECT_FALSE(decode(bytes + "x", read));
+  EXPECT_FALSE(decode(encode(SpawnRequest{{std::string(SpawnRequest::kMost, 'x')}, {}}), read)) << "too long";
+}
+
+TEST(SpawnAnswer, ComesBackAsItWas) {
+  SpawnAnswer read;
+  ASSERT_TRUE(decode(encode(SpawnAnswer{0x700, "why"}), read));
+  EXPECT_EQ(read.status, 0x700);
+  EXPECT_EQ(read.why, "why");
+  EXPECT_FALSE(decode("", read));
 }
 
 TEST(LaunchNote, ComesBackAsItWas) {

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -115,11 +114,9 @@ std::string parent_port() { return host::job().parent_port; }
 
 base::Status start_job(const std::vector<Command>& commands, const std::string& parent_port,
                        void (*ended)(void* argument, int status), void* argument) {
-  std::vector<std::string> words;
-  CLUMP_TRY(words_for_hosts(host::job(), commands, words));
-  std::ranges::move(mpiexec_words(commands, host::job().universe), std::back_inserter(words));
-  const std::string wrong = host::start_mpiexec(
-      std::move(words), mpiexec_environment(commands.front(), parent_port), ended, argument);
+  const std::string wrong =
+      host::start_mpiexec(mpiexec_words(host::job(), commands),
+                          mpiexec_environment(commands.front(), parent_port), ended, argument);
   return wrong.empty() ? base::Status() : base::fail(MPI_ERR_SPAWN, "{}", wrong);
 }
 

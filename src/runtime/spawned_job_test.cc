@@ -3,9 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
-
-#include "base/test_failure.h"
 
 namespace clump {
 namespace {
@@ -19,7 +18,9 @@ mpi::Command command(const std::string& path, Words arguments, Words environment
 
 /// Behind those that are the same for all.
 Words words_of(const std::vector<mpi::Command>& commands) {
-  Words words = mpiexec_words(commands, 16);
+  pmi::Job job;
+  job.universe = 16;
+  Words words = mpiexec_words(job, commands);
   EXPECT_EQ(Words(words.begin(), words.begin() + 2), (Words{"--usize", "16"}));
   words.erase(words.begin(), words.begin() + 2);
   return words;
@@ -33,33 +34,72 @@ TEST(SpawnedJob, IsACommandLineOfMpiexec) {
                    "/work dir", "--argc", "2", "/bin/b", "-n"}));
 }
 
-TEST(SpawnedJob, RunsOnTheHostsOfItsParents) {
-  pmi::Job job;
-  job.apps = {{.ranks = 5}};
-  job.processes = {{0, 2}, {2, 3}};
-  job.nodes = {{"a", 0, 1}, {"b", 1, 1}};
-  job.node = 1;
-  job.launch_words = {"--launcher", "ssh"};
-  const auto words_on = [&](const std::vector<mpi::Command>& commands) {
-    Words words;
-    EXPECT_EQ(base::failure(words_for_hosts(job, commands, words)), base::kNoFailure);
-    return words;
-  };
-  mpi::Command one = command("/bin/a", {}, {});
-  EXPECT_EQ(words_on({one, one}), (Words{"--launcher", "ssh", "--host", "b:3,a:2"}));
-  one.hosts = "c,b:4";
-  one.is_elsewhere = true;
-  EXPECT_EQ(words_on({one, one}), (Words{"--launcher", "ssh", "--host", "c,b:4"}));
-  job.nodes.pop_back();
-  job.node = 0;
-  EXPECT_EQ(words_on({one}), (Words{"--launcher", "ssh", "--host", "c,b:4"}));
-  one.hosts.clear();
-  one.host_file = "/tmp/hosts";
-  EXPECT_EQ(words_on({one}), (Words{"--launcher", "ssh", "--hostfile", "/tmp/hosts"}));
-  EXPECT_EQ(words_on({command("/bin/a", {}, {})}), Words{});
-  Words words;
-  EXPECT_EQ(base::failure(words_for_hosts(job, {one, command("/bin/a", {}, {})}, words)).error_class,
-            MPI_ERR_UNSUPPORTED_OPERATION);
+/// Where programs run, in a job of five ranks on the hosts a and b, the caller's.
+class SpawnedJobPlaces : public testing::Test {
+ protected:
+  SpawnedJobPlaces() {
+    job_.apps = {{.ranks = 5}};
+    job_.processes = {{0, 2}, {2, 3}};
+    job_.nodes = {{"a", 0, 1}, {"b", 1, 1}};
+    job_.node = 1;
+    job_.launch_words = {"--launcher", "ssh"};
+    job_.has_proxies = true;
+  }
+  static mpi::Command on(const std::string& hosts, bool is_elsewhere = true) {
+    mpi::Command made = command("/bin/a", {}, {});
+    made.hosts = hosts;
+    made.is_elsewhere = is_elsewhere;
+    return made;
+  }
+  /// The words before the programs, and those of each program that say where it runs.
+  Words places(const std::vector<mpi::Command>& commands) {
+    Words found;
+    const Words all = mpiexec_words(job_, commands);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (all[i] == "--host" || all[i] == "--hostfile" || all[i] == "--launcher")
+        found.insert(found.end(), {all[i], all[i + 1]}), ++i;
+      else if (all[i] == "--usize" || all[i] == ":")
+        found.push_back(all[i]);
+    return found;
+  }
+  pmi::Job job_;
+};
+
+TEST_F(SpawnedJobPlaces, AreThoseOfTheParents) {
+  const mpi::Command one = command("/bin/a", {}, {});
+  EXPECT_EQ(places({one, one}), (Words{"--launcher", "ssh", "--host", "b:3,a:2", "--usize", ":"}));
+  job_.nodes.pop_back();
+  job_.processes = {{0, 5}};
+  job_.node = 0;
+  EXPECT_EQ(places({one}), (Words{"--launcher", "ssh", "--host", "a:5", "--usize"}))
+      << "mpiexec may be elsewhere";
+  job_.has_proxies = false;
+  EXPECT_EQ(places({one}), (Words{"--usize"}));
+}
+
+TEST_F(SpawnedJobPlaces, AreNamed) {
+  EXPECT_EQ(places({on("c,b:4"), on("c,b:4")}),
+            (Words{"--launcher", "ssh", "--host", "c,b:4", "--usize", ":"}));
+  mpi::Command file = command("/bin/a", {}, {});
+  file.host_file = "/tmp/hosts";
+  EXPECT_EQ(places({file}), (Words{"--launcher", "ssh", "--hostfile", "/tmp/hosts", "--usize"}));
+  EXPECT_EQ(places({on("c"), file, command("/bin/a", {}, {})}),
+            (Words{"--launcher", "ssh", "--usize", "--host", "c", ":", "--hostfile", "/tmp/hosts", ":",
+                   "--host", "b:3,a:2"}));
+  job_.has_proxies = false;
+  job_.nodes = {{"", 0, 2}};
+  job_.node = 0;
+  EXPECT_EQ(places({on("c"), command("/bin/a", {}, {})}),
+            (Words{"--launcher", "ssh", "--usize", "--host", "c", ":", "--host", "localhost:5"}));
+}
+
+TEST_F(SpawnedJobPlaces, AreNamedAsSeenFromTheCaller) {
+  for (const auto& [hosts, named] : {std::pair{"localhost", "b"},
+                                     {"c,localhost:2,127.0.0.1", "c,b:2,b"},
+                                     {"localhost2,c", "localhost2,c"}})
+    EXPECT_EQ(places({on(hosts, false)}), (Words{"--launcher", "ssh", "--host", named, "--usize"}));
+  job_.has_proxies = false;
+  EXPECT_EQ(places({on("localhost,c")}), (Words{"--launcher", "ssh", "--host", "localhost,c", "--usize"}));
 }
 
 TEST(SpawnedJob, PassesOnWhatMpiexecIsNotStartedWith) {

@@ -4,6 +4,9 @@
      publish NAME              the same by a published name
      lookup NAME
      spawn N HOW [KEY VALUE]... starts N ranks of itself by this info, which do HOW; prints the error, if any
+     spawn_each N HOW [KEY VALUE]... every rank does so, at once
+     spawn_often TIMES N HOW [KEY VALUE]... one time after the other
+     spawn_parts HOW [N KEY VALUE]... in one call a program for each group of three; the key "-": no info
      join HOST PORT 0|1        two ranks, of two jobs, over a TCP socket
    HOW: meet, or what happens after it: die (a rank of the other side ends with code 7), wait (for ever).
    Rank 0 of both sides together prints where they all run. */
@@ -65,9 +68,10 @@ static void tell_hosts(MPI_Comm all) {
 
 static void meet(MPI_Comm inter, int is_second, const char* how) {
   MPI_Comm all;
-  int sum = 0, remote = 0;
+  int sum = 0, remote = 0, mine;
+  CHECK_OK(MPI_Comm_rank(inter, &mine));
   CHECK_OK(MPI_Comm_remote_size(inter, &remote));
-  CHECK_OK(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, inter));
+  CHECK_OK(MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, inter));
   CHECK_EQ(sum, remote * (remote - 1) / 2);
   CHECK_OK(MPI_Intercomm_merge(inter, is_second, &all));
   messages(all);
@@ -102,28 +106,74 @@ static int tcp_socket(const char* host, const char* port, int accepts) {
   return accept(made, NULL, NULL);
 }
 
-static void spawn(const char* program, int argc, char** argv) {
-  char* arguments[] = {"child", argv[1], NULL};
+/* The error of a spawn by this root, if there is one. */
+static int tell_error(int failed, const int* codes, int count, int is_root) {
+  if (failed == MPI_SUCCESS) return 0;
+  char text[MPI_MAX_ERROR_STRING];
+  int length, error_class;
+  MPI_Error_class(failed, &error_class);
+  MPI_Error_string(failed, text, &length);
+  if (is_root) printf("error %d: %s\n", error_class == MPI_ERR_SPAWN, text);
+  for (int i = 0; i < count; ++i) CHECK_EQ(codes[i], error_class);
+  return 1;
+}
+
+static char* const kArgument = "two words, \xc3\xa4\xe2\x82\xac: \"'$x";
+enum { kLarge = 100000, kMostParts = 8 };
+
+static void spawn(char* program, MPI_Comm parents, int argc, char** argv) {
+  char* arguments[] = {"child", argv[1], kArgument, NULL};
   const int count = atoi(argv[0]);
   int* const codes = malloc((size_t)count * sizeof(int));
+  int mine, parents_size;
   MPI_Info info;
   MPI_Comm inter;
+  CHECK_OK(MPI_Comm_rank(parents, &mine));
+  CHECK_OK(MPI_Comm_size(parents, &parents_size));
   CHECK_OK(MPI_Info_create(&info));
   for (int i = 2; i + 1 < argc; i += 2) CHECK_OK(MPI_Info_set(info, argv[i], argv[i + 1]));
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  const int failed = MPI_Comm_spawn(program, arguments, count, info, size - 1, MPI_COMM_WORLD, &inter, codes);
-  if (failed != MPI_SUCCESS) {
-    char text[MPI_MAX_ERROR_STRING];
-    int length, error_class;
-    MPI_Error_class(failed, &error_class);
-    MPI_Error_string(failed, text, &length);
-    if (rank == size - 1) printf("error %d: %s\n", error_class == MPI_ERR_SPAWN, text);
-    for (int i = 0; i < count; ++i) CHECK_EQ(codes[i], error_class);
-  } else {
-    meet(inter, 0, argv[1]);
-  }
+  const int root = parents_size - 1;
+  const int failed = MPI_Comm_spawn(program, arguments, count, info, root, parents, &inter, codes);
+  if (!tell_error(failed, codes, count, mine == root)) meet(inter, 0, argv[1]);
   MPI_Info_free(&info);
   free(codes);
+}
+
+static void spawn_parts(char* program, int argc, char** argv) {
+  char* arguments[] = {"child", argv[0], kArgument, NULL};
+  char *programs[kMostParts], **all_arguments[kMostParts];
+  int counts[kMostParts], codes[64], parts = 0, sum = 0;
+  MPI_Info infos[kMostParts];
+  MPI_Comm inter;
+  for (int i = 1; i + 2 < argc; i += 3, ++parts) {
+    programs[parts] = program;
+    all_arguments[parts] = arguments;
+    sum += counts[parts] = atoi(argv[i]);
+    infos[parts] = MPI_INFO_NULL;
+    if (strcmp(argv[i + 1], "-") == 0) continue;
+    CHECK_OK(MPI_Info_create(&infos[parts]));
+    CHECK_OK(MPI_Info_set(infos[parts], argv[i + 1], argv[i + 2]));
+  }
+  const int failed = MPI_Comm_spawn_multiple(parts, programs, all_arguments, counts, infos, size - 1,
+                                             MPI_COMM_WORLD, &inter, codes);
+  if (!tell_error(failed, codes, sum, rank == size - 1)) meet(inter, 0, argv[0]);
+  for (int i = 0; i < parts; ++i)
+    if (infos[i] != MPI_INFO_NULL) CHECK_OK(MPI_Info_free(&infos[i]));
+}
+
+/* What the root gives to those that it starts: words that a shell would change, and a large environment. */
+static void set_large(void) {
+  char* const text = malloc(kLarge + 1);
+  memset(text, 'x', kLarge);
+  text[kLarge] = 0;
+  setenv("CLUSTER_LARGE", text, 1);
+  free(text);
+}
+
+static void check_what_came(const char* argument) {
+  const char* const large = getenv("CLUSTER_LARGE");
+  CHECK_EQ(strcmp(argument, kArgument), 0);
+  CHECK_EQ(large != NULL && strlen(large) == kLarge, 1);
 }
 
 int main(int argc, char** argv) {
@@ -163,9 +213,17 @@ int main(int argc, char** argv) {
     while (rank == 0 && MPI_Lookup_name(argv[2], MPI_INFO_NULL, port) != MPI_SUCCESS) usleep(10000);
     CHECK_OK(MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter));
     meet(inter, 1, "meet");
-  } else if (strcmp(what, "spawn") == 0) {
-    spawn(argv[0], argc - 2, argv + 2);
+  } else if (strncmp(what, "spawn", 5) == 0) {
+    set_large();
+    CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+    CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+    if (strcmp(what, "spawn_each") == 0) spawn(argv[0], MPI_COMM_SELF, argc - 2, argv + 2);
+    if (strcmp(what, "spawn_parts") == 0) spawn_parts(argv[0], argc - 2, argv + 2);
+    if (strcmp(what, "spawn") == 0) spawn(argv[0], MPI_COMM_WORLD, argc - 2, argv + 2);
+    if (strcmp(what, "spawn_often") == 0)
+      for (int i = 0; i < atoi(argv[2]); ++i) spawn(argv[0], MPI_COMM_WORLD, argc - 3, argv + 3);
   } else if (strcmp(what, "child") == 0) {
+    check_what_came(argv[3]);
     CHECK_OK(MPI_Comm_get_parent(&inter));
     meet(inter, 1, argv[2]);
   } else if (strcmp(what, "join") == 0) {

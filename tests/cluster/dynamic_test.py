@@ -16,10 +16,10 @@ SOON = 60.0  # seconds, for what is known at once
 
 
 class Dynamic(cluster.Case):
-    def begin(self, *words: object, host: str = "h0", options=()) -> subprocess.Popen:
+    def begin(self, *words: object, host: str = "h0", options=(), **more) -> subprocess.Popen:
         """A job, with mpiexec on this host."""
         job = subprocess.Popen(on(host, tool.BIN / "mpiexec", *options, PROGRAM, *words), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, text=True)
+                               stderr=subprocess.PIPE, text=True, **more)
         self.addCleanup(self.close, job)
         return job
 
@@ -130,6 +130,9 @@ class Dynamic(cluster.Case):
                 self.assertEqual(result.code, 0, result)
                 self.assertIn("error 1: ", result.out, result)
                 self.assertIn("no-such-host", result.out + result.err, result)
+        result = self.finish(self.begin("spawn_parts", "meet", 1, "host", "h1", 1, "host", "no-such-host", options=("-n", 1)))
+        self.assertRegex(result.out, "error 1: ", result)
+        self.assertIn("no-such-host", result.err, result)
 
     def test_a_spawned_rank_fails(self):
         for options in (("-n", 1), ("--host", "h0,h1", "-n", 2)):
@@ -138,8 +141,91 @@ class Dynamic(cluster.Case):
                 self.assertNotEqual(result.code, 0, result)
                 self.assertIn("rank 1 of 2 on h2 ended with exit code 7 before it called MPI_Finalize", result.err, result)
 
+    def test_spawn_of_programs_on_hosts_of_their_own(self):
+        file = self.folder() / "hosts"
+        file.write_text("h3\n")
+        for options, parts, expected in (
+                (("-n", 1), (2, "host", "h1,h2:2", 1, "host", "h3"), "h0,h1,h2,h3"),
+                (("-n", 1), (1, "host", "h2:4", 2, "host", "h1:4", 1, "host", "h2:4"), "h0,h2,h1,h1,h2"),
+                (("-n", 1), (1, "host", "h2", 1, "-", "-"), "h0,h2,h0"),
+                (("--host", "h0,h1", "-n", 2), (1, "hostfile", file, 2, "host", "h2:2", 1, "-", "-"), "h0,h1,h3,h2,h2,h1"),
+                # One list for all is divided between the programs.
+                (("--host", "h0,h1", "-n", 2), (1, "host", "h2:1,h3:1", 1, "host", "h2:1,h3:1"), "h0,h1,h2,h3")):
+            for mode in MODES:
+                with self.subTest(options=options, parts=parts, mode=mode):
+                    result = self.finish(self.begin("spawn_parts", "meet", *parts, options=(*mode, *options)))
+                    self.assertEqual((result.code, result.out), (0, expected + "\n"), result)
+
+    def test_parts_of_a_command_line_on_hosts_of_their_own(self):
+        echo = ("sh", "-c", "echo $0 $(hostname)")
+        for parts, expected in (((("--host", "h1:4", "-n", 1), ("--host", "h2:4,h3:1", "-n", 2)), "0 h1,1 h2,1 h2"),
+                                ((("--host", "h1,h2", "-n", 2), ("--host", "h3,h2", "-n", 2), ("-n", 3)), "0 h1,0 h2,1 h2,1 h3,2 h1,2 h2,2 h3"),
+                                ((("--host", "h1,h2", "-n", 2), ("-n", 2)), "0 h1,0 h1,1 h2,1 h2")):  # of one part: for all
+            words = sum(([":", *part, *echo, str(number)] for number, part in enumerate(parts)), [])[1:]
+            job = self.run_job(*words)
+            self.assertEqual((job.returncode, ",".join(sorted(job.stdout.splitlines()))), (0, expected), job)
+
+    def only_from(self, host: str) -> dict:
+        """An environment in which one host alone reaches others, as the first node of a cluster's job."""
+        return self.agent(f'[ "$(hostname)" = {host} ] || {{ echo "Permission denied (publickey)" >&2; exit 255; }}')
+
+    def test_the_roots_host_reaches_no_other(self):
+        for options, words, expected in (
+                (("--host", "h0,h1", "-n", 2), (2, "meet", "host", "h2,h3"), "h0,h1,h2,h3"),
+                (("--host", "h0,h1", "-n", 2), (3, "meet"), "h0,h1,h1,h1,h0"),
+                (("--host", "h1", "-n", 1), (2, "meet", "host", "h2,h1"), "h1,h2,h1"),
+                (("--host", "h1", "-n", 1), (2, "meet", "host", "h2,localhost"), "h1,h2,h1"),
+                (("--host", "h1", "--ranks", "processes", "-n", 1), (2, "meet"), "h1,h1,h1"),
+                (("--host", "h1,h2", "--ranks", "processes", "-n", 2), (2, "meet", "host", "h0:2"), "h1,h2,h0,h0")):
+            with self.subTest(options=options, words=words):
+                result = self.finish(self.begin("spawn", *words, options=options, env=self.only_from("h0")))
+                self.assertEqual((result.code, result.out), (0, expected + "\n"), result)
+
+    def test_a_launcher_that_works_on_the_first_host_alone(self):
+        nodes = self.folder() / "nodes"
+        nodes.write_text("h0\nh1\nh2\nh3\n")
+        dsh = nodes.with_name("pbsdsh")
+        dsh.write_text(f'#!/bin/sh\n[ "$(hostname)" = h0 ] || exit 1\nhost=h$2\nshift 3\n'
+                       f'exec {cluster.hosts.SCRIPT} run {cluster.CLUSTER} $host "$@" </dev/null\n')
+        dsh.chmod(0o755)
+        result = self.finish(self.begin("spawn", 2, "meet", "host", "h2,h3", env={**os.environ, "PBS_NODEFILE": str(nodes)},
+                                        options=("--launcher", "pbs", "--launcher-exec", dsh, "--host", "h0,h1", "-n", 2)))
+        self.assertEqual((result.code, result.out), (0, "h0,h1,h2,h3\n"), result)
+
+    def test_spawn_again_and_again(self):
+        result = self.finish(self.begin("spawn_often", 20, 2, "meet", options=("--host", "h0,h1", "-n", 2)), 4 * cluster.LIMIT)
+        self.assertEqual((result.code, result.out), (0, 20 * "h0,h1,h1,h0\n"), result)
+
+    def test_spawn_by_all_ranks_at_once(self):
+        for mode in MODES:
+            with self.subTest(mode):
+                result = self.finish(self.begin("spawn_each", 2, "meet", "host", "h2,h3", options=(*mode, "--host", "h0:2,h1:2", "-n", 4)))
+                self.assertEqual((result.code, sorted(result.out.split())), (0, 2 * ["h0,h2,h3"] + 2 * ["h1,h2,h3"]), result)
+
+    def test_kills(self):
+        """kill -9 of each process that takes part in a job that has spawned: all ends, and nothing is left."""
+        is_spawned = lambda pid: "--usize" in cluster.words_of(pid)
+        is_proxy = lambda pid: cluster.words_of(pid)[1:2] == ["--proxy"]
+        name, program = cluster.name_of, cluster.program_of
+        victims = {"the children's mpiexec": ("h0", lambda pid: name(pid) == "mpiexec" and is_spawned(pid)),
+                   "its supervisor": ("h0", lambda pid: name(pid) == "clump-supervise" and is_spawned(pid)),
+                   "the first mpiexec": ("h0", lambda pid: name(pid) == "mpiexec" and not is_spawned(pid) and not is_proxy(pid)),
+                   "its supervisors": ("h0", lambda pid: name(pid) == "clump-supervise" and not is_spawned(pid) and not is_proxy(pid)),
+                   "the proxy of the root": ("h1", is_proxy),
+                   "the root": ("h1", lambda pid: program(pid) == PROGRAM.name),
+                   "a child": ("h2", lambda pid: program(pid) == PROGRAM.name)}
+        for what, (host, is_it) in victims.items():
+            with self.subTest(what):
+                job = self.begin_waiting(("--host", "h0,h1", "-n", 2), "host", "h2,h3")
+                found = [pid for pid in cluster.processes(host) if is_it(pid)]
+                self.assertNotEqual(found, [], what)
+                cluster.send(found, signal.SIGKILL)
+                result = self.finish(job)
+                self.assertNotIn(result.code, (0, 98), result)
+                self.assert_nothing_left()
+
     def begin_waiting(self, options, *keys) -> subprocess.Popen:
-        job = self.begin("spawn", 2, "wait", *keys, options=options)
+        job = self.begin("spawn", 2, "wait", *keys, options=options, start_new_session=True)
         self.assertNotEqual(job.stdout.readline(), "")
         return job
 
@@ -153,6 +239,24 @@ class Dynamic(cluster.Case):
                     self.assertNotEqual(job.returncode, 0)
                     self.assert_nothing_left()
 
+    def test_timeout(self):
+        """What is spawned ends with its parents, and has no report of its own."""
+        job = self.begin("spawn", 2, "wait", "host", "h1,h2", options=("--timeout", 12, "--host", "h0,h1", "-n", 2))
+        result = self.finish(job)
+        self.assertEqual((result.code, result.out), (124, "h0,h1,h1,h2\n"), result)
+        self.assertIn("has not ended within 12 s", result.err, result)
+        self.assertNotIn("lost rank", result.err, result)
+
+    def test_ctrl_c(self):
+        """The terminal's signal goes to all of its group."""
+        for options in (("-n", 1), ("--host", "h0,h1", "-n", 2)):
+            with self.subTest(options):
+                job = self.begin_waiting(options, "host", "h1,h2")
+                os.killpg(job.pid, signal.SIGINT)
+                result = self.finish(job)
+                self.assertEqual(result.code, 128 + signal.SIGINT, result)
+                self.assert_nothing_left()
+
     def test_a_host_is_lost(self):
         job = self.begin_waiting(("-n", 1), "host", "h1,h2")
         self.addCleanup(cluster.set_link, "h2", "up")
@@ -162,6 +266,7 @@ class Dynamic(cluster.Case):
         self.assertNotEqual(result.code, 0, result)
         self.assertLess(time.monotonic() - begin, SOON, result)
         cluster.set_link("h2", "up")
+        self.assertTrue(self.wait_for(lambda: self.reaches("h2", "h0") and self.reaches("h0", "h2")))
 
 
 if __name__ == "__main__":

@@ -149,8 +149,9 @@ class Slurm(tool.Case):
     TWO = ("-N2", "-wh0,h1")  # of which no earlier job's end may keep it off
 
     def salloc(self, *words: object, host: str = "h0") -> subprocess.CompletedProcess:
-        """Options of salloc, and a command of the shell, in which $mpiexec, $sums and $where are programs."""
-        programs = {"mpiexec": tool.BIN / "mpiexec", "sums": tool.BIN / "mpi_collectives_reductions", "where": "hostname"}
+        """Options of salloc, and a command of the shell, in which $mpiexec, $sums, $where and $dynamic are programs."""
+        programs = {"mpiexec": tool.BIN / "mpiexec", "sums": tool.BIN / "mpi_collectives_reductions", "where": "hostname",
+                    "dynamic": tool.BIN / "cluster_dynamic"}
         setting = "".join(f"{name}={program}; " for name, program in programs.items())
         return subprocess.run(self.on(host, "salloc", "--quiet", *words[:-1], "bash", "-c", setting + words[-1]), capture_output=True, text=True,
                               timeout=tool.HANGS, check=False)
@@ -201,6 +202,14 @@ class Slurm(tool.Case):
         for setting in ("SLURM_LABELIO=1", "SLURM_STDOUTMODE=/dev/null", "SLURM_STDINMODE=none", "SLURM_RESV_PORTS=1", "SRUN_CPUS_PER_TASK=99"):
             with self.subTest(setting):
                 self.assert_hosts(self.salloc(*self.TWO, "-n2", f"{setting} $mpiexec $where"), "h0 h1")
+
+    def test_spawn_in_an_allocation(self):
+        """No host reaches another one by ssh."""
+        for what, expected in (("$mpiexec -n 2 --map-by node $dynamic spawn 2 meet", "h0,h1,h1,h0"),
+                               ("$mpiexec -n 1 $dynamic spawn 2 meet host h1,h2", "h0,h1,h2")):
+            with self.subTest(what):
+                job = self.salloc("-N3", "-n3", what)
+                self.assertEqual((job.returncode, job.stdout), (0, expected + "\n"), job)
 
     def test_heterogeneous_jobs(self):
         parts = ("-N1", "-wh0", "-n1", ":", "-N2", "-wh1,h2", "-n3")

@@ -44,6 +44,7 @@ base::Status run_on_hosts(const Command& command, Plan& plan, Records& records, 
   const long files = kFilesOfMpiexec + kFilesOfHost * static_cast<long>(plan.job.nodes.size());
   CLUMP_TRY(tools::check_limits({.descriptors = files}, plan.job.ranks()));
   plan.job.network.provider = command.network;
+  plan.job.has_proxies = true;
   if (command.gdb) plan.job.input = pmi::kNoInput;  // gdb reads mpiexec's
   std::vector<bool> are_here;
   for (const pmi::Node& node : plan.job.nodes) {

@@ -49,6 +49,9 @@ bool ControlServer::take(std::size_t host, const std::string& bytes) {
       if (const auto answer = addresses_.take(host, reply))
         for (const std::size_t other : answer->hosts) send_(other, encode(answer->message));
       break;
+    case ControlReply::Kind::kSpawn:
+      spawned_.start(host, reply.number, reply.bytes);
+      break;
     default:
       detector_.take(static_cast<int>(host), std::move(reply));
   }
@@ -100,6 +103,7 @@ void ControlServer::end_ranks(int why) {
   const bool at_once = why == SIGPIPE || why == SIGALRM;
   tell_all(at_once ? ControlMessage{ControlMessage::Kind::kEnd, 0}
                    : ControlMessage{ControlMessage::Kind::kSignal, static_cast<std::uint32_t>(why)});
+  if (at_once) spawned_.stop();  // before it reports that it has lost these ranks
 }
 
 void ControlServer::stop_ranks() { tell_all({ControlMessage::Kind::kStop, 0}); }

@@ -1,6 +1,7 @@
 // The control server: mpiexec's end of the control messages. It sends each proxy what it is to run, looks for
 // deadlocks with them (hang_detector.h), passes on signals, has hosts tell each other their addresses
-// (address_book.h), and knows how the ranks of each host have ended.
+// (address_book.h), starts the jobs that their ranks spawn (spawned_jobs.h), and knows how the ranks of each
+// host have ended.
 #pragma once
 
 #include <chrono>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "cluster/address_book.h"
+#include "cluster/spawned_jobs.h"
 #include "cluster/troubles.h"
 #include "command/exit_codes.h"
 #include "hang/hang_detector.h"
@@ -28,6 +30,7 @@ class ControlServer {
         send_(std::move(send)),
         detector_(job, hang_after),
         addresses_(job),
+        spawned_(send_),
         hosts_(job.nodes.size()) {}
 
   /// The proxy of a host is there, and so are those of all others: its ranks begin.
@@ -65,6 +68,8 @@ class ControlServer {
   void note_failure(int code) {
     if (first_code_ == 0) first_code_ = code;
   }
+  /// The jobs that ranks have spawned.
+  SpawnedJobs& spawned() { return spawned_; }
   /// What kept ranks from running.
   const Troubles& troubles() const { return troubles_; }
   void add_trouble(std::size_t host, const std::string& what) {
@@ -86,6 +91,7 @@ class ControlServer {
   const std::function<void(std::size_t, const std::string&)> send_;
   HangDetector detector_;
   AddressBook addresses_;
+  SpawnedJobs spawned_;
   std::vector<Host> hosts_;
   Troubles troubles_;
   int first_code_ = 0;

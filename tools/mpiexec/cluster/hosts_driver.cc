@@ -124,6 +124,7 @@ int HostsDriver::finish() {
   while (!is_over()) wait_once();
   if (!has_given_up_ && !launchers_.wait_for_end()) lose_launchers();
   launchers_.stop();
+  control_.spawned().stop();
   if (gdb_) gdb_->end();
   output_.show_all();
   int code = report();
@@ -136,6 +137,7 @@ void HostsDriver::wait_once() {
   tools::PollSet all;
   all.add(signals_.descriptor());
   launchers_.add_to(all);
+  control_.spawned().add_to(all);
   for (std::size_t host = 0; host < hosts_.size(); ++host)
     if (!is_over_[host]) hosts_[host].channels().add_to(all);
   for (const OutputBuffer* const buffer : output_buffers()) buffer->add_to(all);
@@ -148,6 +150,7 @@ void HostsDriver::wait_once() {
     if (!branch.is_over) transfer(branch);
   pass_on_output();
   if (ending_.has_begun() || has_failed_) control_.note_end();
+  control_.spawned().read_events();
   is_stuck_ = control_.poll() || is_stuck_;
   for (std::size_t host = 0; host < hosts_.size(); ++host)
     if (!is_over_[host]) look_at_end(host);
@@ -289,6 +292,7 @@ void HostsDriver::lose(std::size_t host) {
 /// Nothing more is waited for, or not for hosts whose ranks have not ended: streams that end end these, too.
 void HostsDriver::give_up(bool all) {
   has_given_up_ = true;
+  control_.spawned().stop();
   launchers_.close_arrivals();
   for (std::size_t host = 0; host < hosts_.size(); ++host)
     if (!is_over_[host] && (all || !control_.code(host))) lose(host);

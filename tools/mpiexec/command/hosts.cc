@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <sstream>
 #include <string_view>
 
@@ -113,10 +114,14 @@ void add_to(Host& host, const Host& once_more) {
   host.turns.insert(host.turns.end(), once_more.turns.begin(), once_more.turns.end());
 }
 
+std::size_t places_of(const std::vector<Host>& hosts) {
+  std::size_t places = 0;
+  for (const Host& one : hosts) places += one.turns.size();
+  return places;
+}
+
 void add_host(std::vector<Host>& hosts, Host host) {
-  std::size_t place = 0;
-  for (const Host& one : hosts) place += one.turns.size();
-  host.turns = {{place, host.slots}};
+  host.turns = {{places_of(hosts), host.slots}};
   const auto known = std::ranges::find(hosts, host.name, &Host::name);
   if (known == hosts.end()) return hosts.push_back(std::move(host));
   add_to(*known, host);
@@ -243,9 +248,46 @@ base::Status divide(const std::vector<Host>& hosts, int per_host, int ranks, Map
   return {};
 }
 
-void keep_used(std::vector<Host>& hosts, int per_host, int ranks, MapBy by) {
+namespace {
+
+/// The host as it is named at these places; nothing: it is not.
+std::optional<Host> named_at(const Host& host, HostRange places) {
+  if (host.turns.empty()) return host;
+  std::optional<Host> own;
+  for (const Host::Turn& turn : host.turns) {
+    if (turn.place < places.begin || turn.place >= places.end) continue;
+    const Host once{.name = host.name, .slots = turn.slots, .turns = {turn}};
+    if (own)
+      add_to(*own, once);
+    else
+      own = once;
+  }
+  return own;
+}
+
+}  // namespace
+
+base::Status divide(const std::vector<Host>& hosts, int per_host, const std::vector<RanksOnHosts>& ranks,
+                    MapBy by, std::vector<int>& host_of) {
+  host_of.clear();
+  for (const RanksOnHosts& some : ranks) {
+    std::vector<Host> own;
+    std::vector<int> numbers, found;
+    for (std::size_t i = 0; i < hosts.size(); ++i) {
+      std::optional<Host> one = named_at(hosts[i], some.hosts);
+      if (!one) continue;
+      own.push_back(std::move(*one));
+      numbers.push_back(static_cast<int>(i));
+    }
+    CLUMP_TRY(divide(own, per_host, some.ranks, by, found));
+    for (const int one : found) host_of.push_back(numbers[static_cast<std::size_t>(one)]);
+  }
+  return {};
+}
+
+void keep_used(std::vector<Host>& hosts, int per_host, const std::vector<RanksOnHosts>& ranks, MapBy by) {
   std::vector<int> host_of;
-  if (hosts.empty() || ranks < 1 || !divide(hosts, per_host, ranks, by, host_of).ok()) return;
+  if (hosts.empty() || !divide(hosts, per_host, ranks, by, host_of).ok() || host_of.empty()) return;
   hosts.resize(static_cast<std::size_t>(std::ranges::max(host_of)) + 1);
 }
 

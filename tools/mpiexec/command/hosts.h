@@ -28,6 +28,14 @@ struct Host {
   std::string address() const { return addresses.empty() ? std::string() : addresses.front(); }
 };
 
+/// Places in the list of all hosts, in the order in which they are named.
+struct HostRange {
+  std::size_t begin = 0, end = 0;
+  bool is_empty() const { return begin == end; }
+};
+/// How many hosts have been named so far.
+std::size_t places_of(const std::vector<Host>& hosts);
+
 /// The host is named once more: adds slots and turns.
 void add_to(Host& host, const Host& once_more);
 /// The next one of a list.
@@ -53,6 +61,15 @@ enum class MapBy {
 base::Status divide(const std::vector<Host>& hosts, int per_host, int ranks, MapBy by,
                     std::vector<int>& host_of);
 
+/// Ranks, the next of a job, that run on these of its hosts.
+struct RanksOnHosts {
+  int ranks = 0;
+  HostRange hosts;
+};
+/// The same where ranks have hosts of their own.
+base::Status divide(const std::vector<Host>& hosts, int per_host, const std::vector<RanksOnHosts>& ranks,
+                    MapBy by, std::vector<int>& host_of);
+
 /// By a number that is said of one of them. Others have one slot then, as in divide().
 bool have_slots(const std::vector<Host>& hosts);
 /// Of all: one of a host that says nothing of them.
@@ -60,6 +77,6 @@ std::int64_t slots_of(const std::vector<Host>& hosts);
 /// Fails if a host has fewer slots than ranks.
 base::Status check_slots(const std::vector<Host>& hosts, const std::vector<int>& host_of);
 /// Removes the hosts at the end that get no rank then.
-void keep_used(std::vector<Host>& hosts, int per_host, int ranks, MapBy by);
+void keep_used(std::vector<Host>& hosts, int per_host, const std::vector<RanksOnHosts>& ranks, MapBy by);
 
 }  // namespace clump::mpiexec

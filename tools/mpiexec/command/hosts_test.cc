@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <fstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace clump::mpiexec {
 namespace {
@@ -22,6 +24,30 @@ std::vector<int> divided(const std::string& list, int per_host, int ranks, MapBy
   std::vector<int> host_of;
   EXPECT_TRUE(divide(hosts_of(list), per_host, ranks, by, host_of).ok());
   return host_of;
+}
+
+/// The host of each rank where parts of a command line have lists of their own.
+std::vector<int> divided(const std::vector<std::pair<std::string, int>>& parts, int per_host = 0,
+                         MapBy by = MapBy::kSlot) {
+  std::vector<Host> hosts;
+  std::vector<RanksOnHosts> ranks;
+  for (const auto& [list, number] : parts) {
+    const std::size_t before = places_of(hosts);
+    EXPECT_TRUE(parse_hosts("--host", list, hosts).ok()) << list;
+    ranks.push_back({number, {before, places_of(hosts)}});
+  }
+  std::vector<int> host_of;
+  EXPECT_TRUE(divide(hosts, per_host, ranks, by, host_of).ok());
+  return host_of;
+}
+
+TEST(Hosts, AreThoseOfAPart) {
+  using Numbers = std::vector<int>;
+  EXPECT_EQ(divided({{"a:4", 1}, {"b:4,c", 2}}), (Numbers{0, 1, 1}));
+  EXPECT_EQ(divided({{"a,b", 2}, {"c,b", 2}}), (Numbers{0, 1, 2, 1})) << "each in its order";
+  EXPECT_EQ(divided({{"a,b", 2}, {"b,a", 4}}), (Numbers{0, 1, 1, 1, 0, 0}));
+  EXPECT_EQ(divided({{"a:1,b:1,a:2", 4}, {"a:2,b", 3}}), (Numbers{0, 1, 0, 0, 0, 0, 1}));
+  EXPECT_EQ(divided({{"a,b", 3}, {"c", 1}}, 2, MapBy::kNode), (Numbers{0, 1, 0, 2}));
 }
 
 TEST(Hosts, AreNamedWithOrWithoutSlots) {

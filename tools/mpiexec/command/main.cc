@@ -43,11 +43,11 @@ std::string exit_codes(int ranks, int code) {
 }
 
 /// --nooversubscribe, where the user says how many slots there are: cores do not count.
-base::Status count_slots(Command& command, int ranks) {
+base::Status count_slots(Command& command) {
   if (!command.enough_cores || !have_slots(command.hosts)) return {};
   command.enough_cores = false;
   std::vector<int> host_of;
-  CLUMP_TRY(divide(command.hosts, command.per_host, ranks, command.map_by, host_of));
+  CLUMP_TRY(divide(command.hosts, command.per_host, ranks_on_hosts(command), command.map_by, host_of));
   return check_slots(command.hosts, host_of);
 }
 
@@ -75,8 +75,8 @@ int mpiexec(const std::vector<std::string>& words) {
   merge_names(command.hosts);
   int ranks = 0;
   for (const Part& part : command.parts) ranks += part.ranks;
-  if (const base::Status status = count_slots(command, ranks); !status.ok()) return fail(status, kExitUsage);
-  keep_used(command.hosts, command.per_host, ranks, command.map_by);
+  if (const base::Status status = count_slots(command); !status.ok()) return fail(status, kExitUsage);
+  keep_used(command.hosts, command.per_host, ranks_on_hosts(command), command.map_by);
   if (!needs_other_hosts(command)) command.hosts.clear();
   Plan plan;
   int exit_code = kExitCannotRun;

@@ -182,13 +182,16 @@ base::Status scheduler(Parser& parser, const Given& given) {
 }
 
 base::Status hosts(Parser& parser, const Given& given) {
-  return parse_hosts(given.word, given.values[0], parser.command().hosts);
+  CLUMP_TRY(parse_hosts(given.word, given.values[0], parser.command().hosts));
+  parser.note_hosts();
+  return {};
 }
 
 base::Status hostfile(Parser& parser, const Given& given) {
   const std::string& file = given.values[0];
   std::vector<std::string> without_meaning;
   CLUMP_TRY(read_hostfile(given.word, file, parser.command().hosts, without_meaning));
+  parser.note_hosts();
   for (const std::string& key : without_meaning)
     parser.ignore(fmt::format("{}= of {} {}", key, given.word, file),
                   key.starts_with("user") || key == "port"

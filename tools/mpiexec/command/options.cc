@@ -126,6 +126,20 @@ base::Status parse(const std::vector<std::string>& words, Command& command) {
   return {};
 }
 
+std::vector<RanksOnHosts> ranks_on_hosts(const Command& command) {
+  const HostRange all{0, places_of(command.hosts)};
+  const auto names_some = [](const Part& part) { return !part.hosts.is_empty(); };
+  const bool is_one_list = std::ranges::count_if(command.parts, names_some) < 2;
+  std::vector<RanksOnHosts> found;
+  for (const Part& part : command.parts) {
+    if (is_one_list && !found.empty())
+      found.front().ranks += part.ranks;
+    else
+      found.push_back({part.ranks, is_one_list || part.hosts.is_empty() ? all : part.hosts});
+  }
+  return found;
+}
+
 tools::Wish interface_of(const Command& command) {
   return tools::first_set(command.interface, {"CLUMP_IFACE", "HYDRA_IFACE"});
 }

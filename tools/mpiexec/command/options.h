@@ -47,6 +47,7 @@ struct Part {
   std::optional<std::string> soft;  ///< as typed
   std::vector<std::string> path;    ///< where the program is looked for before PATH
   std::vector<std::string> words;   ///< the program as typed, then its arguments
+  HostRange hosts;                  ///< that it names; empty: none
   int words_to_come = 0;            ///< so many follow, ':' perhaps among them; 0: all up to ':'
   std::string working_directory;    ///< as typed; empty: mpiexec's
   Environment environment;
@@ -125,6 +126,10 @@ bool is_hidden(const Option& row);
 
 /// `words` is argv without argv[0]. Fails with MPI_ERR_ARG and a message that names the word.
 base::Status parse(const std::vector<std::string>& words, Command& command);
+
+/// The ranks of all parts, each on its hosts: on those that it names if another part names some, too, or else
+/// on all that are named.
+std::vector<RanksOnHosts> ranks_on_hosts(const Command& command);
 
 /// Of the option, or of variables.
 tools::Wish interface_of(const Command& command);

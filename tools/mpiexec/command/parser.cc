@@ -156,6 +156,14 @@ base::Status Parser::read_file(const Given& given, bool holds_parts) {
   return {};
 }
 
+void Parser::note_hosts() {
+  HostRange& own = part().hosts;
+  std::size_t before = 0;
+  for (const Part& other : command_.parts)
+    if (&other != &part()) before = std::max(before, other.hosts.end);
+  own = {before, places_of(command_.hosts)};
+}
+
 void Parser::ignore(const std::string& typed, std::string_view why) {
   std::string option = "option " + typed;
   const auto same = [&](const auto& known) { return known.first == option; };

@@ -29,6 +29,8 @@ class Parser {
   // For handlers:
   Command& command() { return command_; }
   Part& part() { return command_.parts.back(); }
+  /// This part has named hosts: all that none has named before are its own.
+  void note_hosts();
   /// The option is understood but has no effect here.
   void ignore(const std::string& typed, std::string_view why);
   /// The option is no part of the words for one run of several.

@@ -19,6 +19,7 @@ struct ControlMessage {
     kStop,     ///< the job has failed elsewhere: its processes shall end soon
     kAddress,  ///< host process `number` is reached at `bytes`
     kAbsent,   ///< host process `number` has ended, and a rank of it never called MPI_Init
+    kSpawned,  ///< a pmi::SpawnAnswer to request `number` of this host
     kAllDone,  ///< no host process of the job will use the network any more
   };
   Kind kind = Kind::kCheck;
@@ -41,6 +42,7 @@ struct ControlReply {
     kWanted,    ///< the address of host process `number` is wanted
     kAbsent,    ///< host process `number`, its own, has ended, and a rank of it never called MPI_Init
     kDone,      ///< none of its host processes will use the network any more
+    kSpawn,     ///< request `number` of this host, a pmi::SpawnRequest: ranks of it spawn a job
     kDeadlock,  ///< the job's only process has found that all ranks wait for each other; kAccount came before
   };
   Kind kind = Kind::kRests;

@@ -44,6 +44,7 @@ void HostProbe::handle(const ControlMessage& message) {
     case ControlMessage::Kind::kStop:
     case ControlMessage::Kind::kAddress:
     case ControlMessage::Kind::kAbsent:
+    case ControlMessage::Kind::kSpawned:
     case ControlMessage::Kind::kAllDone:
       return;  // not for it
   }

@@ -171,6 +171,7 @@ void Run::wait_once() {
   for (const int one : {supervisor_.descriptor(), signals_.descriptor(), control_, gdb_.descriptor()})
     all.add(one);
   link_.add_to(all);
+  spawns_.add_to(all);
   output_.add_to(all);
   all.wait(milliseconds_left());
   if (all.failed()) return;

@@ -63,6 +63,8 @@ bool Run::read_packet() {
   pmi::Failure failure;
   if (pmi::JoinNote join; socket >= 0 && pmi::decode(packet, join)) {
     if (successors_.take(join, socket)) settle_successors();
+  } else if (pmi::SpawnNote spawn; socket >= 0 && pmi::decode(packet, spawn)) {
+    spawns_.add(socket);
   } else if (pmi::SuccessorNote end; pmi::decode(packet, end)) {
     successor_ended(end);
   } else if (pmi::AddressNote address; pmi::decode(packet, address)) {
@@ -185,7 +187,7 @@ void Run::pass_on_news() {
   ControlMessage message;
   for (bool any = true; std::exchange(any, false);) {
     for (; link_.next(message); any = true) handle(message);
-    for (; probe_.next(reply); any = true) link_.send(std::move(reply));
+    for (; probe_.next(reply) || spawns_.next(reply); any = true) link_.send(std::move(reply));
   }
   if (!was_there || link_.is_there()) return;
   if (exit_code_ == 0) exit_code_ = 128 + SIGKILL;  // mpiexec has gone: no one learns of it
@@ -204,6 +206,8 @@ void Run::handle(const ControlMessage& message) {
       return others_.take_address(message);
     case ControlMessage::Kind::kAbsent:
       return miss(message.number < job().processes.size() ? number : -1);
+    case ControlMessage::Kind::kSpawned:
+      return spawns_.answer(message);
     case ControlMessage::Kind::kAllDone:
       return others_.end_addresses();
     case ControlMessage::Kind::kEnd:

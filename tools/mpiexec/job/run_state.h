@@ -18,6 +18,7 @@
 #include "job/records.h"
 #include "job/run.h"
 #include "job/signal_line.h"
+#include "job/spawn_requests.h"
 #include "job/successors.h"
 #include "job/supervisor.h"
 #include "output/ranks_output.h"
@@ -156,6 +157,7 @@ class Run {
   HostProbe probe_;
   PreloadNames preload_names_;
   Successors successors_;
+  SpawnRequests spawns_;
   ControlLink& link_;
   Gdb gdb_;  ///< only with --gdb
   OtherHosts others_;

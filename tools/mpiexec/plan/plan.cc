@@ -67,13 +67,13 @@ base::Status count_universe(const Command& command, const pmi::Job& job, std::in
   return {};
 }
 
-/// What says how other hosts are reached, but for variables.
+/// What says how other hosts are reached, but for variables that a spawned job has, too.
 std::vector<std::string> launch_words(const Command& command) {
   std::vector<std::string> words;
   const auto add = [&](const char* option, const std::string& value) {
     if (!value.empty()) words.insert(words.end(), {option, value});
   };
-  add("--launcher", command.launcher.name.value);
+  add("--launcher", tools::with_variables(command.launcher).name.value);
   add("--launcher-exec", command.launcher.program.value);
   add("--prefix", command.launcher.prefix);
   add("--iface", command.interface.value);
@@ -307,8 +307,8 @@ base::Status choose_housing(const tools::Ranks& asked, Housing fits, const std::
 base::Status assign_slots(const Command& command, const std::vector<Housing>& housings, pmi::Job& job) {
   const std::vector<Host> hosts = command.hosts.empty() ? std::vector<Host>(1) : command.hosts;
   std::vector<int> host_of;
-  CLUMP_TRY(
-      divide(hosts, command.hosts.empty() ? 0 : command.per_host, job.ranks(), command.map_by, host_of));
+  CLUMP_TRY(divide(hosts, command.hosts.empty() ? 0 : command.per_host, ranks_on_hosts(command),
+                   command.map_by, host_of));
   std::vector<std::int32_t> ranks(host_of.size());
   std::iota(ranks.begin(), ranks.end(), 0);
   const auto host_at = [&](std::int32_t rank) { return host_of[static_cast<std::size_t>(rank)]; };
