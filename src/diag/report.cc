@@ -26,6 +26,7 @@ std::string headline(const pmi::Failure& failure, int ranks, std::string_view wh
     case pmi::Reason::kExited:
       return fmt::format("{} ended with exit code {}", who, failure.code & 0xff);
     case pmi::Reason::kAborted:
+    case pmi::Reason::kUnreachable:
       return fmt::format("{} aborted the job with code {}", who, failure.code);
     case pmi::Reason::kSignal:
       return fmt::format("{} was ended by {}{}", who, signal_name(failure.code), core);

@@ -10,6 +10,8 @@
 #include <type_traits>
 
 #include "base/random.h"
+#include "fiber/exploration.h"
+#include "fiber/fiber.h"
 #include "mpi/bodies.h"
 #include "mpi/introduction.h"
 #include "mpi/ports.h"
@@ -52,11 +54,17 @@ Status send_all(int fd, const char* bytes, std::size_t count) {
   return {};
 }
 
+/// With --seed one rank runs at a time, and the other side may be one of this process: it gets its turns.
 Status receive_all(int fd, char* bytes, std::size_t count) {
+  const int flags = fiber::exploration::is_on ? MSG_DONTWAIT : 0;
   while (count > 0) {
     errno = 0;
-    const ssize_t came = ::recv(fd, bytes, count, 0);
+    const ssize_t came = ::recv(fd, bytes, count, flags);
     if (came < 0 && errno == EINTR) continue;
+    if (came < 0 && errno == EAGAIN && flags != 0) {
+      fiber::yield();
+      continue;
+    }
     if (came <= 0) return lost("recv", fd);
     bytes += came;
     count -= static_cast<std::size_t>(came);

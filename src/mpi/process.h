@@ -34,9 +34,9 @@ std::string job_name();
 void answer_locations(core::Rank& rank);
 /// The first rank of a process of the job.
 int first_rank_of(int process);
-/// Of the first process of each host, but for the one that has rank 0.
-std::vector<int> first_ranks_elsewhere();
-/// `rank`, rank 0 of the job or one of first_ranks_elsewhere(), answers questions of other processes about
+/// Of each host, by the names of hosts: all jobs have the same order. Of the host of rank 0 it is rank 0.
+std::vector<int> first_ranks_of_hosts();
+/// `rank`, one of these, answers questions of other processes about
 /// published names from now on.
 void keep_names(core::Rank& rank);
 

@@ -1,6 +1,6 @@
 // Published names (MPI-5.0 section 11.8.4): the process of rank 0 of the job keeps them. Other processes ask
 // it in Rank::comm_job. With mpiexec --name-server, or the info key, it publishes them for all jobs of this
-// user on its host, too (net/link/public_name.h), and one process of each other host of the job does there.
+// user, too: one process of each host of the job does so there (net/link/public_name.h).
 #include <array>
 #include <cstring>
 #include <span>
@@ -72,20 +72,21 @@ Status ask(Rank& self, NameCall call, std::string_view service, std::string& por
   return {};
 }
 
-/// Jobs on all other hosts of this one find the name, too. Not kDone: at one of them it cannot be published,
-/// and `port` is the reason.
-Status show_elsewhere(Rank& self, std::string_view service, std::string& port, NameOutcome& outcome) {
-  for (const int server : first_ranks_elsewhere())
+/// Jobs on all hosts of this one find the name, too. Not kDone: at one of them it cannot be published, and
+/// `port` is the reason. Of two jobs that publish one name at the same time, the first to come to the first
+/// host that both have gets it, as both go through hosts in one order.
+Status show(Rank& self, std::string_view service, std::string& port, NameOutcome& outcome) {
+  for (const int server : first_ranks_of_hosts())
     if (Status asked = ask(self, NameCall::kShow, service, port, outcome, true, server);
         !asked.ok() || outcome != NameOutcome::kDone)
       return asked;
   return {};
 }
 
-Status hide_elsewhere(Rank& self, std::string_view service) {
+Status hide(Rank& self, std::string_view service) {
   NameOutcome outcome{};
   std::string port;
-  for (const int server : first_ranks_elsewhere())
+  for (const int server : first_ranks_of_hosts())
     CLUMP_TRY(ask(self, NameCall::kHide, service, port, outcome, false, server));
   return {};
 }
@@ -119,10 +120,10 @@ Status publish_name(Rank& self, const char* service_name, core::Info* info, cons
   CLUMP_TRY(ask(self, NameCall::kPublish, service, port, outcome, is_public));
   if (outcome == NameOutcome::kDone && is_public) {
     std::string told = port;
-    CLUMP_TRY(show_elsewhere(self, service, told, outcome));
+    CLUMP_TRY(show(self, service, told, outcome));
     if (outcome != NameOutcome::kDone) {
       NameOutcome undone{};
-      CLUMP_TRY(hide_elsewhere(self, service));
+      CLUMP_TRY(hide(self, service));
       CLUMP_TRY(ask(self, NameCall::kUnpublish, service, port, undone));
       port = told;
     }
@@ -159,8 +160,8 @@ Status unpublish_name(Rank& self, const char* service_name, core::Info*, const c
   std::string port = copy_of(port_name);
   NameOutcome outcome{};
   CLUMP_TRY(ask(self, NameCall::kUnpublish, service, port, outcome));
-  if (outcome == NameOutcome::kDone)
-    return self.world.link != nullptr ? hide_elsewhere(self, service) : Status();
+  if (outcome == NameOutcome::kDone) return {};
+  if (outcome == NameOutcome::kWasPublic) return hide(self, service);
   return base::fail(MPI_ERR_SERVICE, "(service_name = \"{}\"): {}", service,
                     outcome == NameOutcome::kUnknown ? "no rank of this job has published it"
                                                      : "it is published for another port_name");

@@ -25,6 +25,7 @@ enum class Reason : std::uint8_t {
   kSignal,       ///< took signal `code`
   kException,    ///< an uncaught C++ exception; `text` says which
   kCannotStart,  ///< the host process could not start its ranks; `text` says why
+  kUnreachable,  ///< cannot reach a process of another host, which may have failed; `code` as with kAborted
   kDeadlock,     ///< all ranks wait for each other; accounts (waits.h) were sent before
   kHang,         ///< nothing has moved for too long: mpiexec's
 };

@@ -35,10 +35,11 @@ namespace {
 /// The world whose channels are drained; there is one. Set before any thread asks for progress.
 core::World* connected = nullptr;
 
-[[noreturn]] void cannot_connect(const pmi::Job& job, int error_class, std::string text) {
+[[noreturn]] void cannot_connect(const pmi::Job& job, int error_class, std::string text,
+                                 pmi::Reason reason = pmi::Reason::kAborted) {
   pmi::Failure failure;
   failure.rank = job.first_rank(job.here());
-  failure.reason = pmi::Reason::kAborted;
+  failure.reason = reason;
   failure.code = error_class;
   failure.text = std::move(text);
   host::fail_job(std::move(failure));
@@ -137,7 +138,8 @@ void lost_process(int process, std::string why) {
   const int first = job.first_rank(job.processes[static_cast<std::size_t>(process)]);
   cannot_connect(job, MPI_ERR_OTHER,
                  fmt::format("{} cannot reach rank {} on {}: {}", job.this_node().name, first,
-                             job.nodes[static_cast<std::size_t>(job.node_of(first))].name, why));
+                             job.nodes[static_cast<std::size_t>(job.node_of(first))].name, why),
+                 pmi::Reason::kUnreachable);
 }
 
 /// The time of CLUMP_CONNECT_TIMEOUT, or `otherwise` if it is not set.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -96,14 +97,14 @@ int first_rank_of(int process) {
   return job.first_rank(job.processes[static_cast<std::size_t>(process)]);
 }
 
-std::vector<int> first_ranks_elsewhere() {
+std::vector<int> first_ranks_of_hosts() {
   const pmi::Job& job = host::job();
-  std::vector<int> all;
-  const int of_rank_0 = job.process_of(0);
-  for (const pmi::Node& node : job.nodes)
-    if (of_rank_0 < node.first || of_rank_0 >= node.first + node.processes)
-      all.push_back(first_rank_of(node.first));
-  return all;
+  std::map<std::string, int> all;
+  for (int number = 0; const pmi::Node& node : job.nodes)
+    all.emplace(node.name, number++ == job.node_of(0) ? 0 : first_rank_of(node.first));
+  std::vector<int> ranks;
+  for (const auto& [name, rank] : all) ranks.push_back(rank);
+  return ranks;
 }
 
 int room_for_jobs() { return pmi::kMostOfOthers; }

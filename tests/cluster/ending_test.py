@@ -163,6 +163,16 @@ class Ending(cluster.Case):
         self.assertGreater(once, 20)  # two ranks have 5 s to end
         self.assertLess(self.ignored(2), once / 2)
 
+    def test_the_first_failure_is_told_first_and_gives_the_exit_code(self):
+        """h1 ends later than h2, because it has another rank, which does not take SIGTERM."""
+        pid = self.folder() / "pid"
+        first = ["sh", "-c", f"echo $$ >{pid}.new; mv {pid}.new {pid}; sleep 1; exit 7"]
+        second = ["sh", "-c", f"while [ ! -e {pid} ]; do sleep 0.05; done; tail --pid=$(cat {pid}) -s 0.02 -f /dev/null; sleep 0.3; exit 9"]
+        stays = ["sh", "-c", "trap '' TERM; sleep 100"]
+        job = self.run_job("--host", "h1:2,h2:1", "-n", 1, *first, ":", "-n", 1, *stays, ":", "-n", 1, *second)
+        self.assertRegex(job.stderr, r"\Ampiexec: rank 0 of 3 on h1 ended with exit code 7\b")
+        self.assertEqual(job.returncode, 7, job)
+
 
 class Terminals(cluster.Case):
     """What a terminal sends goes to all processes of its foreground group, to launchers like ssh, too: these leave it to mpiexec."""

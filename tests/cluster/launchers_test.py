@@ -182,6 +182,11 @@ class Hosts(cluster.Case):
             self.assertEqual((job.returncode, job.stdout), (126, ""), job)
             self.assertRegex(job.stderr, rf"^mpiexec: h7: .*\nmpiexec: the hosts are those of {says}\n$")
 
+    def test_each_of_several_programs_gets_all_slots(self):
+        """As with MPICH; Open MPI wants a number of ranks for each."""
+        job = self.run_job("--host", "h0:2,h1:1", "echo", "a", ":", "-n", 1, "echo", "b", ":", "echo", "c")
+        self.assertEqual((job.returncode, sorted(job.stdout.split()), job.stderr), (0, ["a"] * 3 + ["b"] + ["c"] * 3, ""))
+
     def test_as_many_ranks_as_slots(self):
         self.assert_places("h0", "h1", "h1", words=("--nooversubscribe", "--host", "h0:1,h1:2"))
         for words, ranks, says in ((("--host", "h0:1,h1:2"), 4, "2 ranks on h0 are more than its slots, 1"),
@@ -195,6 +200,7 @@ class Hosts(cluster.Case):
         job = self.run_job("--nooversubscribe", "--host", "h0,h1", "-n", 3, "hostname")
         self.assertEqual(job.returncode, 126, job)
         self.assertRegex(job.stderr, r"^mpiexec: h0: --nooversubscribe: 2 ranks are more than there are cores here, 1\n$")
+
     def test_the_own_allocation(self):
         """As MPICH's and Open MPI's launchers: nothing has to be said in a job of a batch system."""
         ssh = ("-launcher", "ssh")

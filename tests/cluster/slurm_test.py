@@ -322,6 +322,9 @@ class Slurm(tool.Case):
         self.assertEqual(of("h0,h1,h2").returncode, 0)
         job = of("h0,h1")
         self.assertEqual(job.returncode, 1, job)
+        job_of = lambda *words: self.command("salloc", "--quiet", *self.TWO, "-n3", "--cpus-per-task=1", tool.TOOLS / "clump", "doctor", *words)
+        self.assertRegex(job_of().stdout, r"(?m)^note     in a job of Slurm mpiexec runs on its hosts and slots, h0:\d,h1:\d; .*--rmk slurm$")
+        self.assertEqual(job_of("--rmk", "slurm").returncode, 0)
         self.assertRegex(job.stdout, r"PROBLEM  h2: srun \(CLUMP_LAUNCHER\) does not reach it \(exit code 1\): srun: error: ")
 
     def test_a_signal_ends_it(self):

@@ -1,19 +1,29 @@
 /* Part cycle: how objects come and go. Each step is one of: groups as sets, infos as maps, attributes with
    callbacks that are counted, a communicator that is freed while messages are under way, an intercommunicator
-   that is merged, a connection by a port, sessions, and with spawn=1 ranks that are spawned. */
+   that is merged, a connection by a port or a socket, sessions, and with spawn=1 ranks that are spawned. */
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <sys/socket.h>
+
 #include "comms.h"
 #include "fuzz.h"
 
-enum { kGroups, kInfos, kAttributes, kTypeAttributes, kUse, kPorts, kSessions, kSpawn, kSpawnFlags, kKinds };
-static const char* const kNames[] = {"groups",
-                                     "infos",
-                                     "attributes",
-                                     "attributes of types",
-                                     "use of a communicator",
-                                     "ports",
-                                     "sessions",
-                                     "spawned ranks",
-                                     "a spawned program with <fenv.h>"};
+enum {
+  kGroups,
+  kInfos,
+  kAttributes,
+  kTypeAttributes,
+  kUse,
+  kPorts,
+  kSessions,
+  kJoin,
+  kSpawn,
+  kSpawnFlags,
+  kKinds
+};
+static const char* const kNames[] = {
+    "groups", "infos",    "attributes",          "attributes of types", "use of a communicator",
+    "ports",  "sessions", "ranks with a socket", "spawned ranks",       "a spawned program with <fenv.h>"};
 static Known comms[kMostComms];
 
 /* --- groups against lists of ranks --- */
@@ -265,9 +275,12 @@ static void use(Random* random, const Known* k) {
           in[i]);
   if (!k->inter) {
     MPI_Comm part;
+    int later = 0; /* of this host */
+    for (int i = me + 1; i < local->count; i++)
+      later += host_of(local->ranks[i], NULL) == host_of(fuzz.rank, NULL);
     MPI_Comm_split_type(k->comm, MPI_COMM_TYPE_SHARED, -me, MPI_INFO_NULL, &part);
     MPI_Comm_rank(part, &result);
-    CHECK(result == local->count - 1 - me, "with the keys in reverse rank %d is %d", me, result);
+    CHECK(result == later, "with the keys in reverse rank %d is %d, not %d", me, result, later);
     MPI_Comm_free(&part);
     return;
   }
@@ -282,19 +295,26 @@ static void use(Random* random, const Known* k) {
 }
 static void ports(Random* random) {
   if (fuzz.size < 2) return;
-  const int cut = between(random, 1, fuzz.size - 1), accepts = fuzz.rank < cut;
-  char port[MPI_MAX_PORT_NAME] = "";
+  const int cut = between(random, 1, fuzz.size - 1), accepts = fuzz.rank < cut, root = below(random, cut),
+            caller = below(random, fuzz.size - cut), published = below(random, 2);
+  char port[MPI_MAX_PORT_NAME] = "", service[60];
   int number = 0;
   MPI_Comm half, inter, merged;
   Members others = {0};
   for (int i = accepts ? cut : 0; i < (accepts ? fuzz.size : cut); i++) others.ranks[others.count++] = i;
   MPI_Comm_split(MPI_COMM_WORLD, accepts, fuzz.rank, &half);
-  if (fuzz.rank == 0) MPI_Open_port(MPI_INFO_NULL, port);
-  MPI_Bcast(port, MPI_MAX_PORT_NAME, MPI_CHAR, 0, MPI_COMM_WORLD);
-  if (accepts)
-    MPI_Comm_accept(port, MPI_INFO_NULL, 0, half, &inter);
+  snprintf(service, sizeof service, "fuzz %lu.%d", fuzz.seed, fuzz_step);
+  if (fuzz.rank == root) MPI_Open_port(MPI_INFO_NULL, port);
+  if (fuzz.rank == root && published) MPI_Publish_name(service, MPI_INFO_NULL, port);
+  if (published)
+    MPI_Barrier(MPI_COMM_WORLD);
   else
-    MPI_Comm_connect(port, MPI_INFO_NULL, 0, half, &inter);
+    MPI_Bcast(port, MPI_MAX_PORT_NAME, MPI_CHAR, root, MPI_COMM_WORLD);
+  if (published && fuzz.rank == cut + caller) MPI_Lookup_name(service, MPI_INFO_NULL, port);
+  if (accepts)
+    MPI_Comm_accept(port, MPI_INFO_NULL, root, half, &inter);
+  else
+    MPI_Comm_connect(port, MPI_INFO_NULL, caller, half, &inter);
   MPI_Comm_remote_size(inter, &number);
   CHECK(number == others.count, "the other side of a connection has %d ranks, not %d", number, others.count);
   check_sum(inter, &others, "a connection");
@@ -304,7 +324,51 @@ static void ports(Random* random) {
   MPI_Comm_free(&merged);
   MPI_Comm_disconnect(&inter);
   MPI_Comm_free(&half);
-  if (fuzz.rank == 0) MPI_Close_port(port);
+  if (fuzz.rank == root && published) MPI_Unpublish_name(service, MPI_INFO_NULL, port);
+  if (fuzz.rank == root) MPI_Close_port(port);
+}
+/* Two ranks that have a socket, over the network if they are on two hosts. */
+static void join(Random* random) {
+  if (fuzz.size < 2) return;
+  const int one = below(random, fuzz.size), other = (one + between(random, 1, fuzz.size - 1)) % fuzz.size,
+            listens = fuzz.rank == one;
+  struct {
+    char host[MPI_MAX_PROCESSOR_NAME];
+    int port;
+  } where = {0};
+  if (!listens && fuzz.rank != other) return;
+  int length = 0, size = 0, sum = 0, fd = socket(AF_INET, SOCK_STREAM, 0);
+  struct sockaddr_in address = {.sin_family = AF_INET};
+  socklen_t room = sizeof address;
+  MPI_Comm inter;
+  if (listens) {
+    CHECK(!bind(fd, (struct sockaddr*)&address, room) && !listen(fd, 1), "no socket can listen");
+    getsockname(fd, (struct sockaddr*)&address, &room);
+    where.port = ntohs(address.sin_port);
+    MPI_Get_processor_name(where.host, &length);
+    MPI_Send(&where, sizeof where, MPI_BYTE, other, 8, MPI_COMM_WORLD);
+    MPI_Recv(NULL, 0, MPI_BYTE, other, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* accept() waits for none */
+    const int accepted = accept(fd, NULL, NULL);
+    close(fd);
+    fd = accepted;
+  } else {
+    struct addrinfo wanted = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM}, *found = NULL;
+    MPI_Recv(&where, sizeof where, MPI_BYTE, one, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    const char* host = host_of(one, NULL) == host_of(other, NULL) ? "127.0.0.1" : where.host;
+    CHECK(getaddrinfo(host, NULL, &wanted, &found) == 0, "no address of host %s", host);
+    memcpy(&address, found->ai_addr, sizeof address);
+    freeaddrinfo(found);
+    address.sin_port = htons((uint16_t)where.port);
+    CHECK(connect(fd, (struct sockaddr*)&address, sizeof address) == 0, "no connection to host %s", host);
+    MPI_Send(NULL, 0, MPI_BYTE, one, 8, MPI_COMM_WORLD);
+  }
+  MPI_Comm_join(fd, &inter);
+  MPI_Comm_remote_size(inter, &size);
+  CHECK(size == 1, "MPI_Comm_join gives a remote group of %d ranks", size);
+  MPI_Allreduce(&fuzz.rank, &sum, 1, MPI_INT, MPI_SUM, inter);
+  CHECK(sum == (listens ? other : one), "over MPI_Comm_join the sum is %d", sum);
+  MPI_Comm_disconnect(&inter);
+  close(fd);
 }
 static void sessions(Random* random) {
   MPI_Session session;
@@ -334,7 +398,18 @@ static void spawn(Random* random, const Known* k) {
             me = place_of(local_of(k), fuzz.rank);
   int rank = 0, sum = 0, one = 1;
   MPI_Comm inter, merged;
-  MPI_Comm_spawn(fuzz.argv[0], words, count, MPI_INFO_NULL, 0, k->comm, &inter, MPI_ERRCODES_IGNORE);
+  MPI_Info info = MPI_INFO_NULL;
+  if (*option("hosts", "") && chance(random, 50)) { /* on one host of the job, or on two */
+    char hosts[160], first[64], second[64];
+    host_of(below(random, fuzz.size), first);
+    host_of(below(random, fuzz.size), second);
+    snprintf(hosts, sizeof hosts, "%s:%d,%s:%d", first, between(random, 1, 2), second, count);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "host", hosts);
+  }
+  MPI_Comm_spawn(fuzz.argv[0], words, count, info, below(random, local_of(k)->count), k->comm, &inter,
+                 MPI_ERRCODES_IGNORE);
+  if (info != MPI_INFO_NULL) MPI_Info_free(&info);
   int* data = malloc(sizeof(int) * (size_t)numbers);
   for (int i = 0; i < numbers; i++) data[i] = i * 3;
   MPI_Bcast((void*)&numbers, 1, MPI_INT, me == 0 ? MPI_ROOT : MPI_PROC_NULL, inter);
@@ -423,6 +498,7 @@ static void plan(int steps) {
     if (kind == kUse && k->here >= 0) use(&step, k);
     if (kind == kPorts) ports(&step);
     if (kind == kSessions) sessions(&step);
+    if (kind == kJoin) join(&step);
     if (kind == kSpawn && k->here >= 0 && !k->inter) spawn(&step, k);
     if (kind == kSpawnFlags) spawn_with_flags();
   }

@@ -12,6 +12,8 @@
 --keep-going   all that fails, not the first only; with --seconds
 --table        how many seeds and steps have passed in each way, at the end
 
+With CLUMP_CLUSTER, the folder of hosts h0 to h3 of ../cluster/hosts.sh, the ways are those of several hosts, and without it those of one.
+
 A batch is one job with several seeds. A seed that fails runs again, alone; what still fails is run with fewer ranks, threads, steps and bytes. The
 smallest that fails is printed with its plan and its command line. A part whose failure does not come again is a failure all the same.
 """
@@ -29,11 +31,14 @@ import tempfile
 import time
 from typing import NamedTuple
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "launcher"))
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(TESTS / "launcher"), str(TESTS / "cluster")]
+import hosts as cluster  # noqa: E402
 import seed as test_seed  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("CLUMP_BUILD", "build/release")).resolve()
 BIN = BUILD / "bin"
+CLUSTER = os.environ.get("CLUMP_CLUSTER", "")
 LIMIT = 60  # seconds of a batch, which takes few
 ALONE = 20  # seconds of a seed alone
 SHRINKING = 120  # seconds for a smaller plan
@@ -56,6 +61,9 @@ class Way(NamedTuple):
 
 LIMITS = "limits"
 SEEDED = "seed"
+HOSTS = "hosts"
+# Parts that look at one process, or at the memory of one machine, are not for hosts.
+OF_HOSTS = frozenset({"p2p", "coll", "rma", "files", "cycle", "threads", "sessions"})
 CHECKED = ("check=1",)
 WAYS = {
     "fibers": Way(),
@@ -82,6 +90,12 @@ WAYS = {
     "algorithms, processes": Way(("--ranks", "processes"), (), frozenset({"coll"}), "algorithms"),
     "rules": Way((), (), frozenset({"coll"}), "rules"),
     "beside fast": Way((), (), frozenset({"rounding"}), "fast"),
+    "hosts": Way((), (), OF_HOSTS, HOSTS),
+    "hosts, threads": Way(("--ranks", "threads"), (), OF_HOSTS, HOSTS),
+    "hosts, processes": Way(("--ranks", "processes"), (), OF_HOSTS, HOSTS),
+    "hosts, pairs": Way(("--per-process", "2"), (), OF_HOSTS, HOSTS),
+    "hosts, limits": Way(("-x", "CLUMP_EAGER_LIMIT=64", "-x", "CLUMP_UNEXPECTED_LIMIT=1048576"), (), OF_HOSTS, HOSTS),
+    "hosts, check": Way(("--check=error",), CHECKED, OF_HOSTS, HOSTS),
 }
 
 
@@ -109,7 +123,8 @@ class Run(NamedTuple):
         first = []
         if "fast=1" in self.words:  # beside a program that was linked with -ffast-math
             first = ["-n", "1", str(BIN / "fuzz_rounding_fast"), *words, ":"]
-        return [str(BIN / "mpiexec"), *self.options, "--timeout", str(LIMIT if self.seeds > 1 else ALONE), *first, "-n", str(self.ranks), *program]
+        mpiexec = cluster.Hosts(CLUSTER).on("h0", BIN / "mpiexec") if CLUSTER else [str(BIN / "mpiexec")]
+        return [*mpiexec, *self.options, "--timeout", str(LIMIT if self.seeds > 1 else ALONE), *first, "-n", str(self.ranks), *program]
 
 
 class Result(NamedTuple):
@@ -190,9 +205,17 @@ def batch(part, way, draw, folder):
         options += ["--coll-rules", rules(draw, folder)]
     if special == "fast":
         words.append("fast=1")
-    if part == "cycle" and not any(word.split("=")[0] in ("processes", "--per-process", "--seed", "--profile", "--trace") for word in options):
-        words.append("spawn=1")  # of ranks that share one process
-    return Run(part, tuple(options), tuple(words), ranks, draw.randint(1, 10**8), PARTS[part])
+    seeds = PARTS[part]
+    if special == HOSTS:
+        slots = [draw.choice([1, 1, 2, 3]) for _ in range(draw.randint(2, 4))]
+        ranks = sum(slots)
+        names = ",".join(f"h{host}:{number}" for host, number in zip(draw.sample(range(4), len(slots)), slots))
+        options += ["--host", names]
+        words.append(f"hosts={names}")
+        seeds = (seeds + 2) // 3
+    if part == "cycle" and (special == HOSTS or not any(word.split("=")[0] in ("processes", "--per-process", "--seed", "--profile", "--trace") for word in options)):
+        words.append("spawn=1")  # of ranks that share one process; over hosts as a job of its own
+    return Run(part, tuple(options), tuple(words), ranks, draw.randint(1, 10**8), seeds)
 
 
 def fails(job, folder, until):
@@ -285,7 +308,7 @@ def main():
     if args.list:
         print("\n".join(WAYS))
         return 0
-    names = args.ways.split("+") if args.ways else list(WAYS)
+    names = args.ways.split("+") if args.ways else [name for name, way in WAYS.items() if (way.special == HOSTS) == bool(CLUSTER)]
     for unknown in set(args.parts) - set(PARTS) | set(names) - set(WAYS):
         parser.error(f"{unknown}: no such part or way; parts are {', '.join(PARTS)}; --list has the ways")
     draw = random.Random(test_seed.seed(20261128))

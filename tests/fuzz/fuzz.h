@@ -82,6 +82,20 @@ static inline int left_out(int kind) {
   return 0;
 }
 
+/* On which host of hosts=NAME:SLOTS,... a rank of MPI_COMM_WORLD is, as mpiexec places ranks; its name, if
+   `name` is there. Without hosts= all are on one. */
+static inline int host_of(int rank, char name[64]) {
+  const char* list = option("hosts", "");
+  int host = 0, slots = 0, length = 0;
+  for (int last = 0; sscanf(list, "%*[^:]%n:%d%n", &length, &slots, &last) == 1; host++, list += last + 1) {
+    if (name) snprintf(name, 64, "%.*s", length, list);
+    if ((rank -= slots) < 0 || list[last] == '\0') return host;
+  }
+  return 0;
+}
+/* Whether the ranks of MPI_COMM_WORLD can have shared memory. */
+static inline int is_one_host(void) { return host_of(fuzz.size - 1, NULL) == 0; }
+
 /* Begins step i in this thread: false if steps= leaves it out. */
 static inline int step_begins(int i) {
   fuzz_step = i;

@@ -393,7 +393,8 @@ static void pieces(Random* random) {
   free(out);
 }
 static void aligned(Random* random) {
-  const int alignment = 16 << below(random, 15), bytes = below(random, 10000), shared = below(random, 2);
+  const int alignment = 16 << below(random, 15), bytes = below(random, 10000),
+            shared = below(random, 2) && is_one_host();
   char text[20];
   void* base = NULL;
   MPI_Info info;
@@ -417,6 +418,7 @@ static void aligned(Random* random) {
 static void make_window(Random* random) {
   static const int sizes[] = {64, 1024, 8192, 65536};
   window_kind = below(random, kWindows);
+  if (window_kind == kShared && !is_one_host()) window_kind = kAllocate;
   unit = 1 << below(random, 4);
   slot_bytes = sizes[below(random, 4)];
   while (slot_bytes > 64 && slot_bytes > fuzz.bytes) slot_bytes /= 4;

@@ -13,6 +13,7 @@
 #include "common/output.h"
 #include "common/path_list.h"
 #include "common/places.h"
+#include "common/slurm_job.h"
 #include "common/system.h"
 #include "trials.h"
 
@@ -163,6 +164,20 @@ void check_environment(Findings& findings) {
   }
 }
 
+/// Where mpiexec would run, which this host's findings say nothing about.
+void check_allocation(Findings& findings) {
+  std::string hosts;
+  for (const SlurmComponent& component : slurm_components())
+    for (std::size_t i = 0; i < component.names.size(); ++i)
+      hosts += fmt::format("{}{}{}", hosts.empty() ? "" : ",", component.names[i],
+                           i < component.slots.size() ? fmt::format(":{}", component.slots[i]) : "");
+  if (!hosts.empty())
+    findings.note(
+        fmt::format("in a job of Slurm mpiexec runs on its hosts and slots, {}; to try whether it reaches "
+                    "them, and what is there: clump doctor --rmk slurm",
+                    hosts));
+}
+
 }  // namespace
 
 int show_health() {
@@ -177,6 +192,7 @@ int show_health() {
   check_scheduler(findings);
   check_virtual_machine(findings);
   check_environment(findings);
+  check_allocation(findings);
   return is_usable ? findings.exit_code() : 1;
 }
 

@@ -19,16 +19,13 @@ NameOutcome NameTable::serve(net::LinkChannel* link, NameCall call, bool is_publ
                              std::string& port) {
   const std::lock_guard lock(mutex_);
   const auto found = ports_.find(service);
-  if (call == NameCall::kPublish && found != ports_.end()) return NameOutcome::kIsThere;
-  if (call == NameCall::kPublish || call == NameCall::kShow) {
-    if (is_public) {
-      if (const base::Status published = link->publish(service, port); !published.ok()) {
-        port = base::message_of(published.code());
-        return NameOutcome::kIsNotPublic;
-      }
-    }
-    if (call == NameCall::kPublish) ports_.emplace(service, port);
-    return NameOutcome::kDone;
+  if (call == NameCall::kPublish)
+    return ports_.emplace(service, Port{port, is_public}).second ? NameOutcome::kDone : NameOutcome::kIsThere;
+  if (call == NameCall::kShow) {
+    const base::Status published = link->publish(service, port);
+    if (published.ok()) return NameOutcome::kDone;
+    port = base::message_of(published.code());
+    return NameOutcome::kIsNotPublic;
   }
   if (call == NameCall::kHide) {
     link->unpublish(service);
@@ -36,13 +33,13 @@ NameOutcome NameTable::serve(net::LinkChannel* link, NameCall call, bool is_publ
   }
   if (found == ports_.end()) return NameOutcome::kUnknown;
   if (call == NameCall::kLookUp) {
-    port = found->second;
+    port = found->second.name;
     return NameOutcome::kDone;
   }
-  if (found->second != port) return NameOutcome::kOtherPort;
-  if (link != nullptr) link->unpublish(service);
+  if (found->second.name != port) return NameOutcome::kOtherPort;
+  const bool was_public = found->second.is_public;
   ports_.erase(found);
-  return NameOutcome::kDone;
+  return was_public ? NameOutcome::kWasPublic : NameOutcome::kDone;
 }
 
 }  // namespace clump::mpi

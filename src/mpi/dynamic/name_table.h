@@ -18,9 +18,10 @@ class LinkChannel;
 
 namespace clump::mpi {
 
-/// The last two are for a process of another host than rank 0's: that jobs there find the name, and no more.
+/// The last two are for a process of each host: that jobs there find the name, and no more.
 enum class NameCall : std::uint32_t { kPublish, kLookUp, kUnpublish, kShow, kHide };
-enum class NameOutcome : std::uint32_t { kDone, kIsThere, kIsNotPublic, kUnknown, kOtherPort };
+/// kWasPublic: it is unpublished, and is to be hidden on all hosts.
+enum class NameOutcome : std::uint32_t { kDone, kWasPublic, kIsThere, kIsNotPublic, kUnknown, kOtherPort };
 
 /// Whether a text follows an outcome: the port, or a reason.
 inline bool has_text(NameCall call, NameOutcome outcome) {
@@ -43,14 +44,19 @@ base::Status read_service_name(const char* service_name, int error_class, std::s
 /// Any thread.
 class NameTable {
  public:
-  /// Does what is asked. `link`: where `is_public` publishes it, too; null in a job that no other one can
-  /// connect to. `port`: of the service; where the result of kLookUp goes, and the reason of kIsNotPublic.
+  /// Does what is asked. `link`: where kShow publishes it; null in a job that no other one can connect to.
+  /// `is_public`, of kPublish: it will be shown. `port`: of the service; where the result of kLookUp goes,
+  /// and the reason of kIsNotPublic.
   NameOutcome serve(net::LinkChannel* link, NameCall call, bool is_public, std::string_view service,
                     std::string& port);
 
  private:
   std::mutex mutex_;  // no thread waits while it holds this
-  std::map<std::string, std::string, std::less<>> ports_;
+  struct Port {
+    std::string name;
+    bool is_public;
+  };
+  std::map<std::string, Port, std::less<>> ports_;
 };
 
 }  // namespace clump::mpi

@@ -14,9 +14,8 @@
 namespace clump::mpi {
 namespace {
 
-NameOutcome publish(NameTable& table, std::string_view service, std::string port,
-                    net::LinkChannel* link = nullptr) {
-  return table.serve(link, NameCall::kPublish, link != nullptr, service, port);
+NameOutcome publish(NameTable& table, std::string_view service, std::string port) {
+  return table.serve(nullptr, NameCall::kPublish, false, service, port);
 }
 
 /// The port that a name has; empty: none.
@@ -27,9 +26,8 @@ std::string look_up(NameTable& table, std::string_view service) {
   return port;
 }
 
-NameOutcome unpublish(NameTable& table, std::string_view service, std::string port,
-                      net::LinkChannel* link = nullptr) {
-  return table.serve(link, NameCall::kUnpublish, false, service, port);
+NameOutcome unpublish(NameTable& table, std::string_view service, std::string port) {
+  return table.serve(nullptr, NameCall::kUnpublish, false, service, port);
 }
 
 TEST(NameTable, KeepsANameUntilItIsTakenBack) {
@@ -76,23 +74,39 @@ class LinkedJob {
   NameTable table;
 };
 
-TEST(NameTable, PublishesForAllJobs) {
+NameOutcome show(LinkedJob& job, std::string_view service, std::string port) {
+  return job.table.serve(job.link, NameCall::kShow, true, service, port);
+}
+
+TEST(NameTable, KnowsWhatOtherHostsHaveToHide) {
+  NameTable table;
+  std::string port = "port 1";
+  EXPECT_EQ(table.serve(nullptr, NameCall::kPublish, true, "a", port), NameOutcome::kDone);
+  EXPECT_EQ(look_up(table, "a"), "port 1");
+  EXPECT_EQ(unpublish(table, "a", "port 2"), NameOutcome::kOtherPort);
+  EXPECT_EQ(unpublish(table, "a", "port 1"), NameOutcome::kWasPublic);
+  EXPECT_EQ(unpublish(table, "a", "port 1"), NameOutcome::kUnknown);
+}
+
+TEST(NameTable, ShowsToAllJobs) {
   const std::string name = "unit test of name_table, process " + std::to_string(::getpid());
   LinkedJob one, other;
   std::string holder;
-  EXPECT_EQ(publish(one.table, name, "port 1", one.link), NameOutcome::kDone);
+  EXPECT_EQ(show(one, name, "port 1"), NameOutcome::kDone);
   EXPECT_EQ(net::link::find_public_name(name, holder), "port 1");
 
   std::string text = "port 2";
-  EXPECT_EQ(other.table.serve(other.link, NameCall::kPublish, true, name, text), NameOutcome::kIsNotPublic);
+  EXPECT_EQ(other.table.serve(other.link, NameCall::kShow, true, name, text), NameOutcome::kIsNotPublic);
   EXPECT_EQ(text, "another job on this machine has published it: take another name");
-  EXPECT_EQ(look_up(other.table, name), "") << "what failed leaves nothing behind";
 
-  EXPECT_EQ(unpublish(one.table, name, "port 1", one.link), NameOutcome::kDone);
+  std::string none;
+  EXPECT_EQ(other.table.serve(other.link, NameCall::kHide, false, name, none), NameOutcome::kDone);
+  EXPECT_EQ(net::link::find_public_name(name, holder), "port 1") << "it is another job's";
+  EXPECT_EQ(one.table.serve(one.link, NameCall::kHide, false, name, none), NameOutcome::kDone);
   EXPECT_EQ(net::link::find_public_name(name, holder), "");
-  EXPECT_EQ(publish(other.table, name, "port 2", other.link), NameOutcome::kDone);
+  EXPECT_EQ(show(other, name, "port 2"), NameOutcome::kDone);
   EXPECT_EQ(net::link::find_public_name(name, holder), "port 2");
-  EXPECT_EQ(unpublish(other.table, name, "port 2", other.link), NameOutcome::kDone);
+  EXPECT_EQ(other.table.serve(other.link, NameCall::kHide, false, name, none), NameOutcome::kDone);
 }
 
 TEST(NameTable, TellsWhichAnswersHaveATextBehindThem) {

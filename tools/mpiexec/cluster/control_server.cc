@@ -32,15 +32,20 @@ bool ControlServer::poll() {
 bool ControlServer::take(std::size_t host, const std::string& bytes) {
   ControlReply reply;
   if (!decode(bytes, reply)) return false;
+  const int code = static_cast<int>(reply.number);
   switch (reply.kind) {
     case ControlReply::Kind::kFails:
       note_end();
+      failures_.note(host, code, reply.holds);
       break;
     case ControlReply::Kind::kTrouble:
-      troubles_.add(job_.nodes[host].name, static_cast<int>(reply.number), reply.bytes);
+      troubles_.add(job_.nodes[host].name, code, std::exchange(reply.bytes, {}));
       [[fallthrough]];
     case ControlReply::Kind::kEnded:
-      note_code(host, static_cast<int>(reply.number));
+      if (hosts_[host].code) break;
+      hosts_[host].code = code;
+      if (code != 0) failures_.note(host, code, reply.holds);
+      failures_.explain(host, std::move(reply.bytes));
       break;
     case ControlReply::Kind::kAddress:
     case ControlReply::Kind::kWanted:
@@ -56,12 +61,6 @@ bool ControlServer::take(std::size_t host, const std::string& bytes) {
       detector_.take(static_cast<int>(host), std::move(reply));
   }
   return true;
-}
-
-void ControlServer::note_code(std::size_t host, int code) {
-  if (hosts_[host].code) return;
-  hosts_[host].code = code;
-  note_failure(code);
 }
 
 void ControlServer::tell_all(const ControlMessage& message) {

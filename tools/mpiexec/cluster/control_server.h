@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cluster/address_book.h"
+#include "cluster/failures.h"
 #include "cluster/spawned_jobs.h"
 #include "cluster/troubles.h"
 #include "command/exit_codes.h"
@@ -63,13 +64,10 @@ class ControlServer {
 
   /// The exit code of the host's proxy, when its ranks have ended.
   std::optional<int> code(std::size_t host) const { return hosts_[host].code; }
-  /// Of the first host that has told one other than 0, or of what mpiexec has found itself; 0: none has.
-  int first_code() const { return first_code_; }
-  void note_failure(int code) {
-    if (first_code_ == 0) first_code_ = code;
-  }
   /// The jobs that ranks have spawned.
   SpawnedJobs& spawned() { return spawned_; }
+  Failures& failures() { return failures_; }
+  const Failures& failures() const { return failures_; }
   /// What kept ranks from running.
   const Troubles& troubles() const { return troubles_; }
   void add_trouble(std::size_t host, const std::string& what) {
@@ -81,7 +79,6 @@ class ControlServer {
     bool is_there = false;  ///< its proxy
     std::optional<int> code;
   };
-  void note_code(std::size_t host, int code);
   void tell_all(const ControlMessage& message);
   bool conclude();
   std::string unconnected() const;
@@ -94,7 +91,7 @@ class ControlServer {
   SpawnedJobs spawned_;
   std::vector<Host> hosts_;
   Troubles troubles_;
-  int first_code_ = 0;
+  Failures failures_;
   bool is_over_ = false;
   bool asks_before_end_ = false;
   std::optional<std::string> answer_;  ///< to that

@@ -250,6 +250,7 @@ void HostsDriver::end(std::size_t host) {
   is_over_[host] = true;
   ++over_;
   output_.end(host, hosts_[host].channels());
+  for (const std::string& why : control_.failures().end(host, is_over())) output_.say(why);
   control_.lose(host);
   hosts_[host].close();
   Branch& branch = launchers_.branch_of(host);
@@ -284,7 +285,7 @@ void HostsDriver::lose(std::size_t host) {
       control_.add_trouble(host, why_lost(host));
   }
   has_lost_ = has_lost_ || !control_.code(host);
-  if (!ending_.has_begun()) control_.note_failure(kExitOutput);
+  if (!ending_.has_begun()) control_.failures().note(host, kExitOutput);
   end(host);
   fail();
 }
@@ -429,7 +430,7 @@ int HostsDriver::report() const {
     write_error(troubles.text() + (from.empty() ? from : "mpiexec: the hosts are those of " + from + "\n"));
     return troubles.code();
   }
-  if (control_.first_code() != 0) return control_.first_code();
+  if (control_.failures().code() != 0) return control_.failures().code();
   if (is_output_lost_) return kExitOutput;
   return gdb_ ? gdb_->code() : 0;
 }
@@ -437,10 +438,10 @@ int HostsDriver::report() const {
 /// By the time it is ended from outside, ranks that handle the signal may have come to a good end.
 int HostsDriver::report_ending() const {
   if (ending_.why() == SIGALRM) return kExitTimeout;
-  if (!has_lost_ && control_.first_code() == 0) return 0;
+  if (!has_lost_ && control_.failures().code() == 0) return 0;
   say(fmt::format("the job was ended by {}{}{}", diag::signal_name(ending_.why()),
                   where_.empty() ? "" : "; where the ranks were:\n", where_));
-  return control_.first_code() != 0 ? control_.first_code() : 128 + ending_.why();
+  return control_.failures().code() != 0 ? control_.failures().code() : 128 + ending_.why();
 }
 
 /// Waits for slow readers. Returns the exit code, which was `code` before.

@@ -29,6 +29,13 @@ bool is_ipv6(const std::string& text) {
   return ::inet_pton(AF_INET6, text.substr(0, text.find('%')).c_str(), &address) == 1;
 }
 
+/// Of a host, as ssh and resolvers take it: none that separates names, or that a shell or a file of another
+/// kind has.
+bool may_be_of_a_name(char c) {
+  return std::iscntrl(static_cast<unsigned char>(c)) == 0 &&
+         std::string_view(" ,;=/\\[](){}<>$&|*?!'\"`^~#+").find(c) == std::string_view::npos;
+}
+
 /// NAME, NAME:N, an IPv6 address, or [IPv6 address]:N. `slots` stays as it is where no number is given.
 base::Status parse_host(const std::string& option, const std::string& text, int least, std::string& name,
                         int& slots) {
@@ -48,9 +55,10 @@ base::Status parse_host(const std::string& option, const std::string& text, int 
   } else {
     const std::size_t colon = text.find(':');
     name = text.substr(0, colon);
-    if (name.empty() || name[0] == '-' || name.find_first_of(" \t") != name.npos)
-      return base::fail(MPI_ERR_ARG, "{}: '{}' is no host; write NAME or NAME:N, with commas between hosts",
-                        option, text);
+    if (name.empty() || name[0] == '-' || !std::ranges::all_of(name, may_be_of_a_name))
+      return base::fail(MPI_ERR_ARG, "{}: '{}' is no host; write NAME or NAME:N, with commas between hosts{}",
+                        option, text,
+                        name.find('[') == name.npos ? "" : " (h[1-2] is not expanded: write h1,h2)");
     if (colon == text.npos) return {};
     number = std::string_view(text).substr(colon + 1);
   }
@@ -93,7 +101,7 @@ base::Status parse_line(const std::string& where, const std::string& line, std::
   while (words >> word) {
     const std::size_t equals = word.find('=');
     const std::string key = word.substr(0, equals);
-    if (equals == word.npos)
+    if (equals == word.npos || std::isalpha(static_cast<unsigned char>(key[0])) == 0)
       return base::fail(MPI_ERR_ARG, "{}: '{}' is not understood; write NAME slots=N", where, word);
     const bool is_slots = std::ranges::find(kSlots, key) != std::end(kSlots);
     int most = 0;

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/test_failure.h"
+
 namespace clump::mpiexec {
 namespace {
 
@@ -61,8 +63,15 @@ TEST(Hosts, AreNamedWithOrWithoutSlots) {
 
 TEST(Hosts, BadOnesAreRefused) {
   std::vector<Host> hosts;
-  for (const char* const bad : {"", "a:", "a:0", "a:-1", "a:x", "a:1x", ":2", "-a", "a b", "a:99999999999"})
+  for (const char* const bad : {"", "a:", "a:0", "a:-1", "a:x", "a:1x", ":2", "-a", "a b", "a:99999999999",
+                                "a[1-2]", "a/b", "a=2", "a;b", "$(a)", "^a", "+n0", "'a'", "a\n"})
     EXPECT_FALSE(parse_hosts("--host", bad, hosts).ok()) << bad;
+  EXPECT_EQ(base::failure(parse_hosts("--host", "a[1-2]:2", hosts)),
+            (base::Failure{MPI_ERR_ARG,
+                           "--host: 'a[1-2]:2' is no host; write NAME or NAME:N, with commas between hosts "
+                           "(h[1-2] is not expanded: write h1,h2)"}));
+  EXPECT_TRUE(hosts.empty());
+  EXPECT_EQ(hosts_of("user@node-1.b_c,\xc3\xa4.example").size(), 2u);
 }
 
 TEST(Hosts, MayBeIPv6Addresses) {
@@ -90,6 +99,15 @@ struct Read {
     std::remove(path.c_str());
   }
 };
+
+TEST(Hosts, FilesOfOtherKindsAreRefused) {
+  using std::string_literals::operator""s;
+  for (const std::string& bad : {"a\0b\n"s,
+                                 "\xff\xfe"
+                                 "a\0\n\0"s,
+                                 "a,b\n"s, "rank 0=a slot=0\n"s})
+    EXPECT_FALSE(Read(bad).ok) << bad;
+}
 
 TEST(Hosts, ComeFromAFile) {
   const Read read("# three\n a slots=2 max_slots=4\n\nb:3 # colon\nc\n");

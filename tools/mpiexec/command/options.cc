@@ -44,7 +44,7 @@ base::Status count_ranks(Command& command) {
     std::int64_t ranks = part.ranks;
     if (command.per_host > 0 && command.parts.size() == 1)
       ranks = std::int64_t{command.per_host} * std::max(std::ssize(command.hosts), std::ptrdiff_t{1});
-    else if (!command.hosts.empty() && command.parts.size() == 1)
+    else if (!command.hosts.empty() && command.per_host == 0)
       ranks = slots_of(command.hosts);
     CLUMP_TRY(add(ranks));
     part.ranks = static_cast<int>(ranks);

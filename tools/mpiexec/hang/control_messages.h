@@ -36,8 +36,9 @@ struct ControlReply {
     kOver,      ///< unasked: all of its processes have ended
     // Only of proxies, unasked.
     kTrouble,   ///< they cannot, as `bytes` says: exit code `number`
-    kFails,     ///< one of them has failed: what the others wait for follows from that; kEnded comes
-    kEnded,     ///< they have ended, and what they have written is on its way: exit code `number`
+    kFails,     ///< one of them has failed: what the others wait for follows from that; kEnded comes.
+                ///< Exit code `number`; `holds`: it follows, or may follow, from what happened elsewhere
+    kEnded,     ///< they have ended, and what they have written is on its way: the same; `bytes`: why
     kAddress,   ///< host process `number`, which is its own, is reached at `bytes`
     kWanted,    ///< the address of host process `number` is wanted
     kAbsent,    ///< host process `number`, its own, has ended, and a rank of it never called MPI_Init

@@ -77,7 +77,10 @@ int Run::finish() {
   read_packets();
   pass_on_news();
   if (is_stuck_) look_who_waits();  // a process that has found so itself may have ended at once
-  if (failure_) say(diag::report(*failure_, plan_.job.ranks(), on_host(failure_->rank), has_core_));
+  std::string why;
+  if (failure_) why = diag::report(*failure_, plan_.job.ranks(), on_host(failure_->rank), has_core_);
+  // mpiexec says of several hosts which has failed first.
+  if (failure_ && !command_.proxy) say(why);
   // Ranks that handle the signal come to an end of their own, of which there is nothing to say.
   if (!failure_ && exit_code_ != 0 && !where_it_ended_.empty())
     say(fmt::format("the job was ended by {}; where the ranks were:\n{}",
@@ -85,13 +88,22 @@ int Run::finish() {
   look_at_output();
   if (records_.are_wanted() && !records_.finish(plan_.job, exit_code_)) is_output_lost_ = true;
   // The mpiexec of a proxy waits for what has been written, and decides for how long.
-  tell(ControlReply::Kind::kEnded, code());
+  tell_code(ControlReply::Kind::kEnded, std::move(why));
   flush_output();
   return code();
 }
 
 void Run::tell(ControlReply::Kind kind, int code, std::string text) {
   link_.send({.kind = kind, .number = static_cast<std::uint32_t>(code), .bytes = std::move(text)});
+}
+
+void Run::tell_code(ControlReply::Kind kind, std::string why) {
+  const bool follows = failure_ ? failure_->reason == pmi::Reason::kUnreachable : requests_.signal() != 0;
+  link_.send(
+      {.kind = kind,
+       .number = static_cast<std::uint32_t>(code() != 0 || !failure_ ? code() : failure_code(*failure_)),
+       .holds = follows,
+       .bytes = std::move(why)});
 }
 
 int Run::refuse(const base::Status& status) {

@@ -24,6 +24,7 @@ std::string why_not_loaded(int code) {
   return limits.empty() ? limits : fmt::format("({})", limits);
 }
 
+constexpr int kMostLateLooks = 8;                       ///< of kGrace each: mpiexec waits a little longer
 constexpr std::chrono::seconds kEndOfDump{10};          ///< its core file is written, and its memory goes
 constexpr std::chrono::milliseconds kLastAnswer{1000};  ///< so long may ranks take to tell where they are
 constexpr std::chrono::seconds kKillPatience{1};        ///< what was killed is usually gone in milliseconds
@@ -31,7 +32,7 @@ constexpr std::chrono::seconds kKillPatience{1};        ///< what was killed is 
 }  // namespace
 
 void Run::end_now() {
-  if (failure_ && waits_for_core()) return;
+  if (failure_ ? waits_for_core() : waits_for_supervisor()) return;
   if (failure_ && exit_code_ == 0) exit_code_ = failure_code(*failure_);
   if (is_grace_ && requests_.signal() != 0 && exit_code_ == 0) exit_code_ = 128 + requests_.signal();
   end_at_.reset();
@@ -205,6 +206,13 @@ bool Run::waits_for_core() {
   const bool before = std::exchange(has_dumped_, supervisor_.is_dumping_core());
   if (before || has_dumped_) end_at_ = Clock::now() + (has_dumped_ ? kGrace : kEndOfDump);
   return before || has_dumped_;
+}
+
+bool Run::waits_for_supervisor() {
+  if (exit_code_ != 0 || late_looks_ >= kMostLateLooks || !supervisor_.is_late()) return false;
+  ++late_looks_;
+  end_at_ = Clock::now() + kGrace;
+  return true;
 }
 
 void Run::end_stuck() {

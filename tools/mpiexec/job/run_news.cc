@@ -181,7 +181,7 @@ void Run::look_who_waits() {
 
 void Run::pass_on_news() {
   if ((failure_ || code() != 0) && !is_stuck_ && !std::exchange(has_told_failure_, true))
-    tell(ControlReply::Kind::kFails, 0);
+    tell_code(ControlReply::Kind::kFails, {});
   const bool was_there = link_.is_there();
   ControlReply reply;
   ControlMessage message;

@@ -76,6 +76,8 @@ class Run {
     if (exit_code_ != 0) return exit_code_;
     return is_output_lost_ ? kExitOutput : code_of_started_job_;
   }
+  /// To mpiexec: kFails or kEnded.
+  void tell_code(ControlReply::Kind kind, std::string why);
   /// Starts it when all processes wait for it. Its end is the job's.
   void look_after_gdb();
 
@@ -135,6 +137,8 @@ class Run {
   void limit_grace(std::chrono::milliseconds grace = kGrace);
   /// A process whose core file is being written, or was just now, ends by itself.
   bool waits_for_core();
+  /// A process has ended, and the supervisor gets no core to tell how: it may have been the first to fail.
+  bool waits_for_supervisor();
   void look_who_waits();
   /// What mpiexec, here or on another host, wants to know, and what there is to be told.
   void pass_on_news();
@@ -173,6 +177,7 @@ class Run {
   std::string where_it_ended_;  ///< where the ranks were when a signal came that ends the job
   std::optional<Clock::time_point> ends_at_latest_;  ///< when it does so in any case
   std::optional<pmi::Failure> failure_;
+  int late_looks_ = 0;       ///< at a supervisor that was late, when end_at_ was over
   bool has_dumped_ = false;  ///< when end_at_ was over last, a core file was being written
   bool has_core_ = false;    ///< the system has written a core file of the process that has failed
   bool is_stuck_ = false;

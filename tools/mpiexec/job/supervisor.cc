@@ -268,6 +268,11 @@ bool Supervisor::is_dumping_core() const {
                      [&](pid_t process) { return process > 0 && status_of(process, "CoreDumping") == "1"; });
 }
 
+bool Supervisor::is_late() const {
+  return std::ranges::any_of(running_,
+                             [](pid_t process) { return status_of(process, "State").starts_with('Z'); });
+}
+
 void Supervisor::begin_stop() {
   if (socket_ < 0) return;
   ::close(std::exchange(socket_, -1));

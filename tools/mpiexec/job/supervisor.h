@@ -87,6 +87,8 @@ class Supervisor {
   /// Whether the system writes a core file of one of the processes now; killed, that process would leave half
   /// a file.
   bool is_dumping_core() const;
+  /// A process has ended, and next() has not told of it.
+  bool is_late() const;
   /// Kills all that is left. has_stopped() tells when it is gone; end_descriptor() is readable then, or is -1
   /// where the system has no such descriptor: ask every kLookForEnd.
   void begin_stop();
