@@ -47,7 +47,7 @@ def page(note: str) -> str:
             *table(("program", "failure", "whose", "why"), (tuple(row.values()) for row in failures)),
             "", "## What was looked for", "",
             "Programs of users have shown faults of these kinds. Each kind was looked for with programs of its own, in fibers, threads, processes and two ranks a process; the tests remain.", "",
-            *table(("kind", "looked for", "tests"), (tuple(row.values()) for row in rows("looked_for.csv")))]
+            *table(("kind", "looked for"), ((row["kind"], f"{row['looked for']}. Tests: {row['tests']}") for row in rows("looked_for.csv")))]
     for program, name in LISTS.items():
         text += ["", f"## Tests of {program} that are not counted", "",
                  f"From `tests/real/{name}`, whose head says what the signs before a pattern mean.", "",
