@@ -240,6 +240,8 @@ void forget_stream(const std::FILE* stream) {
 }
 
 StreamOwner owner_of_stream(const std::FILE* stream) {
+  // What other ranks' streams held is discarded, and their numbers are closed.
+  if (standard::has_forked()) return StreamOwner::kUnknown;
   Owner owner = stream->_fileno > 2 ? of(stream->_fileno) : kUnknown;
   if (owner == kUnknown || owner == kShared || owner == kInherited) {
     const OtherStream* const found = find_other(stream);
