@@ -57,9 +57,8 @@ class Binder {
   bool fits(const Object& candidate, const ElfW(Sym) & symbol, const SymbolicWord& word) const {
     if (candidate.dynamic.versions == nullptr) return true;
     const char* const wanted = version_of(*object_.map, object_.dynamic, word.number);
-    const char* const has =
-        version_of(*candidate.map, candidate.dynamic,
-                   static_cast<std::size_t>(&symbol - candidate.dynamic.symbols));
+    const char* const has = version_of(*candidate.map, candidate.dynamic,
+                                       static_cast<std::size_t>(&symbol - candidate.dynamic.symbols));
     return wanted == nullptr || has == nullptr || std::strcmp(wanted, has) == 0;
   }
 

@@ -112,7 +112,8 @@ void* note_if_global(void* opened, int flags) {
 
 /// The same for a handle of a rank's: the rank's own, or ld.so's of a library that all ranks share.
 void* note_if_global(Image& image, void* handle, int flags) {
-  const std::scoped_lock lock(image.lock);
+  if (has_opened_mpi || (flags & RTLD_GLOBAL) == 0) return handle;
+  const std::scoped_lock lock(open_lock);
   const Handle* const mine = image.plugins().find(handle);
   if (mine == nullptr)
     (void)global_mpi(static_cast<const link_map*>(handle), flags);

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "image/symbols.h"
+#include "image/variables.h"
 
 namespace clump::image {
 namespace {
@@ -49,6 +50,8 @@ class LateCalls {
       if (symbol.st_name == 0 || !is_here(*place)) continue;
       const void* const found = definition_of(dynamic_.name_of(symbol), version_of(map_, dynamic_, number));
       const auto address = reinterpret_cast<std::uintptr_t>(found);
+      // The program's own entry for the call, by which one at a fixed address compares functions.
+      if (symbol.st_shndx == SHN_UNDEF && is_here(address)) continue;
       const bool is_optional = ELF64_ST_BIND(symbol.st_info) == STB_WEAK;
       if (address != *place && (found != nullptr || is_optional)) *place = address;
     }
@@ -70,7 +73,7 @@ class LateCalls {
 }  // namespace
 
 void bind_late_calls(char** environment) {
-  if (!is_left_to_us(environment)) return;
+  if (has_begun() || !is_left_to_us(environment)) return;
   for (const link_map* map = first_loaded(); map != nullptr; map = map->l_next)
     if (map->l_ld != nullptr) LateCalls(*map).bind();
 }

@@ -7,7 +7,8 @@ namespace clump::image {
 /// program would not stand that (inspect.h, late_calls), mpiexec sets it to nothing, and ld.so binds a call
 /// when it is made first. Then this binds all that are left, as ld.so would: all libraries are relocated by
 /// now. What nothing defines stays as it is, and ld.so ends the process if it is called. Before anything else
-/// is called, and before there are other threads.
+/// is called, and before there are other threads; does nothing in a program that runs already and opens
+/// Clump's library: there ld.so looks for a call in the scope of the library that makes it.
 void bind_late_calls(char** environment);
 
 }  // namespace clump::image

@@ -88,10 +88,9 @@ base::Status take_from_ld_so(const Object& original) {
 }
 
 void construct_mpi(int argc, char** argv, char** environment) {
-  // The C library sets it when it begins, after the program's preinit functions, which may call MPI, too.
-  char**& known = *static_cast<char***>(original_variable(kEnvironment));
-  if (known != nullptr) return;
-  known = environment;
+  if (has_begun()) return;
+  // The program's preinit functions may call MPI, too.
+  *static_cast<char***>(original_variable(kEnvironment)) = environment;
   for (const link_map* map = first_loaded(); map != nullptr; map = map->l_next) {
     if (mpi_kind_of(map->l_name) != MpiKind::kStandardAbi) continue;
     const Object library(*map, map->l_name);

@@ -69,8 +69,8 @@ bool same_name(const char* a, const char* b) {
   return *a == *b;
 }
 
-/// Chooses among several versions of a name: the oldest, if that is asked for; one that is not hidden; a hidden
-/// one.
+/// Chooses among several versions of a name: the oldest, if that is asked for; one that is not hidden; a
+/// hidden one.
 class BestVersion {
  public:
   BestVersion(const Dynamic& object, const char* name, Version wanted)

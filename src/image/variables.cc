@@ -77,6 +77,8 @@ const char* name_of_variable(int number) { return entry(number).name; }
 
 void* original_variable(int number) { return entry(number).original; }
 
+bool has_begun() { return *static_cast<char***>(original_variable(kEnvironment)) != nullptr; }
+
 void* variable_of(Variables& variables, int number) { return entry(number).of(variables); }
 
 }  // namespace clump::image

@@ -48,6 +48,9 @@ const char* name_of_variable(int number);
 /// The variable to which all references in the process lead, except those in images. Null if no library that
 /// has it is loaded.
 void* original_variable(int number);
+/// Whether the C library has begun, as in a program that runs already: it sets `environ` then, after the
+/// program's preinit functions.
+bool has_begun();
 /// The corresponding variable of a rank.
 void* variable_of(Variables& variables, int number);
 

@@ -202,7 +202,7 @@ void note_that_caller_has_streams() {
 void note_stream_above(int descriptor, std::FILE* stream) {
   note_that_caller_has_streams();
   const Owner owner = of(descriptor);
-  if (owner != kUnknown && owner == calling_rank())
+  if (owner != kUnknown && owner == calling_rank() && !standard::has_memory_of_parent())
     streams[descriptor].store(stream, std::memory_order_relaxed);
 }
 
@@ -240,6 +240,8 @@ void forget_stream(const std::FILE* stream) {
 }
 
 StreamOwner owner_of_stream(const std::FILE* stream) {
+  // What other ranks' streams held is discarded, and their numbers are closed.
+  if (standard::has_forked()) return StreamOwner::kUnknown;
   Owner owner = stream->_fileno > 2 ? of(stream->_fileno) : kUnknown;
   if (owner == kUnknown || owner == kShared || owner == kInherited) {
     const OtherStream* const found = find_other(stream);
@@ -251,7 +253,7 @@ StreamOwner owner_of_stream(const std::FILE* stream) {
 
 void forget(int descriptor) {
   const auto number = static_cast<unsigned>(descriptor);
-  if (number >= kNumbers || of(descriptor) == kUnknown) return;
+  if (number >= kNumbers || of(descriptor) == kUnknown || standard::has_memory_of_parent()) return;
   table[number].store(kUnknown, std::memory_order_relaxed);
   streams[number].store(nullptr, std::memory_order_relaxed);
 }
@@ -261,7 +263,7 @@ Closing close(int descriptor, const void* caller) {
   if (owner == kUnknown) return Closing::kReally;
   const bool is_mine = owner == calling_rank();
   if (is_mine || image_at(caller) == nullptr || standard::in_child()) {
-    if (!standard::in_child()) forget(descriptor);
+    forget(descriptor);
     return Closing::kReally;
   }
   return owner == kInherited ? close_inherited(current_image(), descriptor) : Closing::kRefused;

@@ -75,7 +75,7 @@ void note_stream(std::FILE* stream, const void* caller);
 void note_stream_of_caller(std::FILE* stream);
 /// Forgets such a stream, which is about to be closed.
 void forget_stream(const std::FILE* stream);
-/// Whose a stream of the C library's list is.
+/// Whose a stream of the C library's list is; in a child that fork() has made none is another rank's.
 enum class StreamOwner : std::uint8_t { kCaller, kOther, kUnknown };
 StreamOwner owner_of_stream(const std::FILE* stream);
 /// Forgets a number that is about to be closed.

@@ -56,11 +56,6 @@ bool is_borrowed() {
 /// Whether the numbers 0, 1 and 2 are the kernel's.
 bool is_at_home() { return forked.load(std::memory_order_relaxed) || is_borrowed(); }  // relaxed: one thread
 
-/// Whether this is a child that has its parent's memory, as that of vfork(): it must not change the tables.
-bool has_memory_of_parent() {
-  return !forked.load(std::memory_order_relaxed) && this_process() != process.load(std::memory_order_relaxed);
-}
-
 // The system calls: the C library's functions of these names are interposed, and call this file.
 int kernel_fcntl(int descriptor, int command, int argument) {
   return static_cast<int>(syscall(SYS_fcntl, descriptor, command, argument));
@@ -362,7 +357,10 @@ int make_private(int descriptor) {
 }
 
 void note_closed(int descriptor) {
-  if (descriptor > 2) return note_duplicate(descriptor, kOwn);
+  if (descriptor > 2) {
+    if (!has_memory_of_parent()) note_duplicate(descriptor, kOwn);
+    return;
+  }
   if (!is_standard(descriptor) || is_at_home()) return;
   let_go(place_of_standard(descriptor).real);
   mine().now[descriptor].store({});
@@ -393,6 +391,12 @@ bool is_home() {
 void begin() {
   process.store(this_process(), std::memory_order_relaxed);
   owners::begin();
+}
+
+bool has_forked() { return forked.load(std::memory_order_relaxed); }  // relaxed: one thread has come with it
+
+bool has_memory_of_parent() {
+  return !has_forked() && this_process() != process.load(std::memory_order_relaxed);
 }
 
 bool in_child() { return is_at_home() || this_process() != process.load(std::memory_order_relaxed); }

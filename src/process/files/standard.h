@@ -93,6 +93,10 @@ bool is_home();
 void begin();
 /// Whether this is a child of a rank, and not the process that the ranks share.
 bool in_child();
+/// Whether this is one that fork() has made, and a child of that.
+bool has_forked();
+/// Whether this is one that has its parent's memory, as that of vfork(): it must not change the tables.
+bool has_memory_of_parent();
 /// From now on the rank may have at most this many descriptors; RLIM_INFINITY: no limit of its own.
 void limit_open_files(const fiber::Identity& rank, std::uint64_t most);
 /// Called when the rank ends: closes what it has in place of the three.

@@ -1,6 +1,7 @@
 // What a child of vfork() closes, opens and duplicates is its own, although it has its parent's memory: the
 // descriptors and record locks of all ranks stay as they are.
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -19,7 +20,12 @@ static void check(int holds, const char* what) {
 
 static void change_everything(int kept) {
   for (int number = 3; number < 200; ++number) (void)close(number);
-  for (int i = 0; i < kFiles; ++i) (void)open("/dev/null", O_RDONLY);
+  for (int i = 0; i < kFiles; ++i) {
+    DIR* const directory = opendir("/");
+    FILE* const stream = fopen("/dev/null", "r");
+    if (directory == NULL || stream == NULL || closedir(directory) != 0 || fclose(stream) != 0) _exit(1);
+    (void)open("/dev/null", O_RDONLY);
+  }
   for (int number = 50; number < 60; ++number) (void)dup2(kept, number);
   (void)fcntl(kept, F_DUPFD, 3);
 }
@@ -60,6 +66,12 @@ int main(int argc, char** argv) {
   }
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0) unlink(path);
+  // Each number still belongs to its rank.
+  if (rank == 0)
+    for (int number = 3; number < 300; ++number) (void)close(number);
+  MPI_Barrier(MPI_COMM_WORLD);
+  char byte;
+  for (int i = 0; rank != 0 && i < kFiles; ++i) check(read(files[i], &byte, 1) == 1, "still open");
   MPI_Finalize();
   return failures != 0;
 }
