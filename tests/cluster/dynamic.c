@@ -8,7 +8,8 @@
      spawn_often TIMES N HOW [KEY VALUE]... one time after the other
      spawn_parts HOW [N KEY VALUE]... in one call a program for each group of three; the key "-": no info
      join HOST PORT 0|1        two ranks, of two jobs, over a TCP socket
-   HOW: meet, or what happens after it: die (a rank of the other side ends with code 7), wait (for ever).
+   HOW: meet, or what happens after it: die (a rank of the other side ends with code 7), wait (for ever),
+   leave (after MPI_Comm_disconnect the other side ends with code 7, and later rank 0 of this one with 3).
    Rank 0 of both sides together prints where they all run. */
 #include <arpa/inet.h>
 #include <netdb.h>
@@ -78,7 +79,7 @@ static void meet(MPI_Comm inter, int is_second, const char* how) {
   check_windows(all);
   tell_hosts(all);
   CHECK_OK(MPI_Comm_free(&all));
-  if (strcmp(how, "meet") != 0) {
+  if (strcmp(how, "meet") != 0 && strcmp(how, "leave") != 0) {
     if (is_second && strcmp(how, "die") == 0 && rank == size - 1) exit(7);
     MPI_Barrier(inter);
     int never;
@@ -135,6 +136,10 @@ static void spawn(char* program, MPI_Comm parents, int argc, char** argv) {
   const int root = parents_size - 1;
   const int failed = MPI_Comm_spawn(program, arguments, count, info, root, parents, &inter, codes);
   if (!tell_error(failed, codes, count, mine == root)) meet(inter, 0, argv[1]);
+  if (strcmp(argv[1], "leave") == 0 && mine == 0) {
+    sleep(3);
+    exit(3);
+  }
   MPI_Info_free(&info);
   free(codes);
 }
@@ -233,5 +238,5 @@ int main(int argc, char** argv) {
     meet(inter, !accepts, "meet");
   }
   CHECK_OK(MPI_Finalize());
-  return check_result();
+  return strcmp(what, "child") == 0 && strcmp(argv[2], "leave") == 0 ? 7 : check_result();
 }

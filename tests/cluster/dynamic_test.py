@@ -141,6 +141,13 @@ class Dynamic(cluster.Case):
                 self.assertNotEqual(result.code, 0, result)
                 self.assertIn("rank 1 of 2 on h2 ended with exit code 7 before it called MPI_Finalize", result.err, result)
 
+    def test_the_exit_code_of_a_job_whose_spawned_one_failed_before(self):
+        for options in (("-n", 2), ("--host", "h0,h1", "-n", 2)):
+            with self.subTest(options):
+                result = self.spawn(("--ranks", "processes", *options), 2, "leave")
+                self.assertRegex(result.err, "(?s)ended with exit code 7.*rank 0 of 2 .*ended with exit code 3", result)
+                self.assertEqual(result.code, 3, result)
+
     def test_spawn_of_programs_on_hosts_of_their_own(self):
         file = self.folder() / "hosts"
         file.write_text("h3\n")

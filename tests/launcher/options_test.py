@@ -78,6 +78,10 @@ class Options(tool.Case):
         result = tool.run("--host", "localhost:1", "-n", "3", tool.program("show"))
         self.assertEqual((result.code, len(result.out.splitlines())), (0, 3), result)
 
+    def test_programs_with_hosts_of_their_own_get_the_slots_of_these(self):
+        result = tool.run("--host", "localhost:2", "echo", "a", ":", "--host", "127.0.0.1:1", "echo", "b")
+        self.assertEqual((result.code, sorted(result.out.split())), (0, ["a", "a", "b"]), result)
+
     def test_other_hosts_need_ssh(self):
         result = tool.run("--host", "elsewhere", "true", env={"PATH": "/usr/bin:/bin", "PRTE_MCA_plm_ssh_agent": "/nonexistent"})
         self.assert_says(result, 126, "other hosts are reached by '/nonexistent'")

@@ -272,7 +272,7 @@ namespace {
 std::string remedy(const std::string& host, const std::string& said) {
   const auto has = [&](const char* words) { return said.find(words) != said.npos; };
   if (has("Host key verification failed")) return "; 'ssh HOST' by hand asks once whether to trust a host";
-  if (has("Permission denied"))
+  if (has("Permission denied ("))  // other launchers, and their systems, say it without a list
     return "; 'ssh HOST true' may not ask for a password: 'ssh-copy-id HOST' puts your key there (ssh-keygen "
            "makes one)";
   return addresses_of(host).empty() ? "; no address is known for it" : "";

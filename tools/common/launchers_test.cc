@@ -27,7 +27,8 @@ TEST(StartFailure, SaysWhatHelpsAgainstErrorsOfSsh) {
                              "trust a host"));
   const std::string denied = why("me@localhost: Permission denied (publickey,password).");
   EXPECT_NE(denied.find("; 'ssh HOST true' may not ask for a password: "), denied.npos) << denied;
-  EXPECT_TRUE(why("Connection refused").ends_with("Connection refused"));
+  for (const char* const said : {"Connection refused", "srun: error: task launch failed: Permission denied"})
+    EXPECT_TRUE(why(said).ends_with(said)) << said;
 }
 
 TEST(Launcher, SlurmsDoesNotSeeOptionsOfOtherSteps) {

@@ -174,12 +174,6 @@ base::Status read_hostfile(const std::string& option, const std::string& path, s
   return base::fail(MPI_ERR_ARG, "{} {}: no host is named in it", option, path);
 }
 
-std::int64_t slots_of(const std::vector<Host>& hosts) {
-  std::int64_t all = 0;
-  for (const Host& host : hosts) all += std::max(host.slots, 1);
-  return all;
-}
-
 bool have_slots(const std::vector<Host>& hosts) {
   return std::ranges::any_of(hosts, [](const Host& host) { return host.slots > 0; });
 }
@@ -274,6 +268,13 @@ std::optional<Host> named_at(const Host& host, HostRange places) {
 }
 
 }  // namespace
+
+std::int64_t slots_of(const std::vector<Host>& hosts, HostRange places) {
+  std::int64_t all = 0;
+  for (const Host& host : hosts)
+    if (const std::optional<Host> own = named_at(host, places)) all += std::max(own->slots, 1);
+  return all;
+}
 
 base::Status divide(const std::vector<Host>& hosts, int per_host, const std::vector<RanksOnHosts>& ranks,
                     MapBy by, std::vector<int>& host_of) {

@@ -1,6 +1,8 @@
 // The hosts of a job, as the user names them: `--host a:4,b:4`, or a file with one in each line.
 #pragma once
 
+#include <cstddef>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -33,6 +35,7 @@ struct HostRange {
   std::size_t begin = 0, end = 0;
   bool is_empty() const { return begin == end; }
 };
+inline constexpr HostRange kAllHosts{0, std::numeric_limits<std::size_t>::max()};
 /// How many hosts have been named so far.
 std::size_t places_of(const std::vector<Host>& hosts);
 
@@ -72,8 +75,8 @@ base::Status divide(const std::vector<Host>& hosts, int per_host, const std::vec
 
 /// By a number that is said of one of them. Others have one slot then, as in divide().
 bool have_slots(const std::vector<Host>& hosts);
-/// Of all: one of a host that says nothing of them.
-std::int64_t slots_of(const std::vector<Host>& hosts);
+/// Of these together: one of a host that says nothing of them.
+std::int64_t slots_of(const std::vector<Host>& hosts, HostRange places);
 /// Fails if a host has fewer slots than ranks.
 base::Status check_slots(const std::vector<Host>& hosts, const std::vector<int>& host_of);
 /// Removes the hosts at the end that get no rank then.

@@ -16,7 +16,7 @@ constexpr std::string_view kNoDaemons = "jobs start without daemons or remote sh
 // One row per option, aligned by hand.
 // clang-format off
 const Option kOptions[] = {
-    {{"n", "np", "c", "ntasks"}, ranks, 1, "N", "number of ranks (default: for one program the slots of --host and the like, otherwise 1)"},
+    {{"n", "np", "c", "ntasks"}, ranks, 1, "N", "number of ranks (default: the slots of --host and the like, otherwise 1)"},
     {{"wdir", "wd"}, text<&Part::working_directory>, 1, "DIR", "run the program in DIR"},
     {{"gwdir"}, text<&Command::working_directory>, 1, "DIR", "run all programs in DIR"},
     {{"path"}, path, 1, "DIR:...", "look for the program in these folders before those of PATH"},

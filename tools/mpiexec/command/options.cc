@@ -26,6 +26,16 @@ base::Status check_input(const Command& command) {
   return {};
 }
 
+bool has_one_list(const Command& command) {
+  return std::ranges::count_if(command.parts, [](const Part& one) { return !one.hosts.is_empty(); }) < 2;
+}
+
+/// Those that the part names if another part names some, too, or else all that are named.
+HostRange hosts_of(const Command& command, const Part& part) {
+  if (has_one_list(command) || part.hosts.is_empty()) return kAllHosts;
+  return part.hosts;
+}
+
 /// Where -n does not say how many ranks there are, so many on each host does, or the slots of the hosts.
 base::Status count_ranks(Command& command) {
   std::int64_t all = 0;
@@ -45,7 +55,7 @@ base::Status count_ranks(Command& command) {
     if (command.per_host > 0 && command.parts.size() == 1)
       ranks = std::int64_t{command.per_host} * std::max(std::ssize(command.hosts), std::ptrdiff_t{1});
     else if (!command.hosts.empty() && command.per_host == 0)
-      ranks = slots_of(command.hosts);
+      ranks = slots_of(command.hosts, hosts_of(command, part));
     CLUMP_TRY(add(ranks));
     part.ranks = static_cast<int>(ranks);
   }
@@ -127,15 +137,12 @@ base::Status parse(const std::vector<std::string>& words, Command& command) {
 }
 
 std::vector<RanksOnHosts> ranks_on_hosts(const Command& command) {
-  const HostRange all{0, places_of(command.hosts)};
-  const auto names_some = [](const Part& part) { return !part.hosts.is_empty(); };
-  const bool is_one_list = std::ranges::count_if(command.parts, names_some) < 2;
   std::vector<RanksOnHosts> found;
   for (const Part& part : command.parts) {
-    if (is_one_list && !found.empty())
+    if (has_one_list(command) && !found.empty())
       found.front().ranks += part.ranks;
     else
-      found.push_back({part.ranks, is_one_list || part.hosts.is_empty() ? all : part.hosts});
+      found.push_back({part.ranks, hosts_of(command, part)});
   }
   return found;
 }

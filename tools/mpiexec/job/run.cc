@@ -98,10 +98,11 @@ void Run::tell(ControlReply::Kind kind, int code, std::string text) {
 }
 
 void Run::tell_code(ControlReply::Kind kind, std::string why) {
-  const bool follows = failure_ ? failure_->reason == pmi::Reason::kUnreachable : requests_.signal() != 0;
+  const bool follows =
+      failure_ ? failure_->reason == pmi::Reason::kUnreachable : requests_.signal() != 0 || own_code() == 0;
   link_.send(
       {.kind = kind,
-       .number = static_cast<std::uint32_t>(code() != 0 || !failure_ ? code() : failure_code(*failure_)),
+       .number = static_cast<std::uint32_t>(own_code() != 0 || !failure_ ? code() : failure_code(*failure_)),
        .holds = follows,
        .bytes = std::move(why)});
 }

@@ -180,7 +180,7 @@ void Run::look_who_waits() {
 }
 
 void Run::pass_on_news() {
-  if ((failure_ || code() != 0) && !is_stuck_ && !std::exchange(has_told_failure_, true))
+  if ((failure_ || own_code() != 0) && !is_stuck_ && !std::exchange(has_told_failure_, true))
     tell_code(ControlReply::Kind::kFails, {});
   const bool was_there = link_.is_there();
   ControlReply reply;

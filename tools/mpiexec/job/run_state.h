@@ -72,10 +72,9 @@ class Run {
   /// As poll() takes them.
   int milliseconds_left() const;
   /// What mpiexec, or this proxy, would end with by now.
-  int code() const {
-    if (exit_code_ != 0) return exit_code_;
-    return is_output_lost_ ? kExitOutput : code_of_started_job_;
-  }
+  int code() const { return own_code() != 0 ? own_code() : code_of_started_job_; }
+  /// The same without the jobs that ranks have started: these do not end this one.
+  int own_code() const { return exit_code_ == 0 && is_output_lost_ ? kExitOutput : exit_code_; }
   /// To mpiexec: kFails or kEnded.
   void tell_code(ControlReply::Kind kind, std::string why);
   /// Starts it when all processes wait for it. Its end is the job's.

@@ -61,7 +61,8 @@ base::Status count_universe(const Command& command, const pmi::Job& job, std::in
     CLUMP_TRY(tools::find_cores({command.cores, command.hardware_threads}, usable));
     universe = static_cast<std::int32_t>(usable.most);
   } else if (command.system_universe) {
-    universe = static_cast<std::int32_t>(std::min<std::int64_t>(slots_of(command.hosts), kMaxRanks));
+    universe =
+        static_cast<std::int32_t>(std::min<std::int64_t>(slots_of(command.hosts, kAllHosts), kMaxRanks));
   }
   universe = std::max(universe, job.ranks());
   return {};
