@@ -97,27 +97,46 @@ class SleepsBeside {
 class PollsBeside {
  public:
   explicit PollsBeside(int worker) : worker_(worker) {
-    if (worker >= 0) threads_polling().fetch_add(1, std::memory_order_relaxed);
+    if (worker < 0) return;
+    of_this_thread = this;
+    serve();
   }
   ~PollsBeside() {
     if (worker_ < 0) return;
-    threads_polling().fetch_sub(1, std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_seq_cst);  // see wake_worker()
+    of_this_thread = nullptr;
+    if (!stop()) return;
     // What has been left here without a wake-up is the caller's, or the worker's if more and more comes.
     int looks = 0;
     while (looks < kLastLooks && take_in(worker_)) ++looks;
-    if (looks == kLastLooks) workers[static_cast<std::size_t>(worker_)].wake();
+    if (looks == kLastLooks) worker().wake();
   }
   PollsBeside(const PollsBeside&) = delete;
   PollsBeside& operator=(const PollsBeside&) = delete;
+  /// Before each poll: from here on the worker is not woken.
+  void serve() {
+    if (worker_ < 0 || serves_) return;
+    serves_ = true;
+    worker().threads_polling.fetch_add(1, std::memory_order_relaxed);
+  }
+  /// What has been left here, and what will be, is the worker's.
+  void leave_to_worker() {
+    if (stop()) worker().wake();
+  }
+  static constinit thread_local PollsBeside* of_this_thread;
 
  private:
   static constexpr int kLastLooks = 8;
-  std::atomic<int>& threads_polling() const {
-    return workers[static_cast<std::size_t>(worker_)].threads_polling;
+  Worker& worker() const { return workers[static_cast<std::size_t>(worker_)]; }
+  bool stop() {
+    if (!std::exchange(serves_, false)) return false;
+    worker().threads_polling.fetch_sub(1, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_seq_cst);  // see wake_worker()
+    return true;
   }
   const int worker_;
+  bool serves_ = false;
 };
+constinit thread_local PollsBeside* PollsBeside::of_this_thread = nullptr;
 
 /// Does other work between two polls of a kernel thread that waits. `poll`: the number of the poll. False:
 /// the thread should sleep now.
@@ -138,9 +157,10 @@ int spin_polls() {
 /// Polls as a kernel thread until `over`, for as long as it pays; `step`: how many polls one look counts for.
 template <typename Over>
 bool poll_in_kernel_thread(Over over, int step = 1) {
-  const PollsBeside polls(worker_beside());
+  PollsBeside polls(worker_beside());
   for (int poll = 0, most = spin_polls(); poll < most; poll += step) {
     if (over()) return true;
+    polls.serve();
     if (!look_around(poll)) break;
   }
   return false;
@@ -149,6 +169,10 @@ bool poll_in_kernel_thread(Over over, int step = 1) {
 }  // namespace
 
 CoreWatch* CoreWatch::watch = nullptr;
+
+void begin_long_work() noexcept {
+  if (PollsBeside* const polls = PollsBeside::of_this_thread) polls->leave_to_worker();
+}
 
 namespace {
 

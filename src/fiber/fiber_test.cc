@@ -246,6 +246,42 @@ TEST(Fiber, RunsCallbacksOfItsRankWhileItWaits) {
   }
 }
 
+// While a thread of a rank polls, what comes wakes no worker; but it does while the thread works for long.
+TEST(Fiber, TheWorkerTakesInWhatComesWhileAPollingThreadWorks) {
+  need_workers();
+  static Identity rank;
+  static std::atomic<bool> has_worked, is_left;
+  static constexpr auto leave_and_await = [](void (*begin)()) {
+    std::this_thread::sleep_for(200ms);  // until the worker sleeps without a limit
+    while (workers[0].asleep->load() == 0) std::this_thread::yield();
+    is_left = true;
+    wake_worker(0);
+    begin();
+    const auto limit = Clock::now() + 20s;
+    while (is_left && Clock::now() < limit) std::this_thread::yield();
+    EXPECT_FALSE(is_left);
+  };
+  has_worked = is_left = false;
+  rank.home = 0;
+  on_progress([](int worker) {
+    if (worker != 0) return false;
+    if (identity() != &rank) return is_left.exchange(false);
+    if (has_worked.exchange(true)) return false;
+    leave_and_await(begin_long_work);
+    leave_and_await([] {});
+    return true;
+  });
+  Completion over;
+  std::thread thread([&] {
+    adopt_identity(&rank);
+    over.wait();
+  });
+  while (!has_worked) std::this_thread::yield();
+  over.signal();
+  thread.join();
+  on_progress(nullptr);
+}
+
 TEST(Fiber, WaitsForAnyOfMany) {
   need_workers();
   constexpr int kRounds = 2000;

@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "fiber/own_worker.h"
 #include "fiber/worker.h"
 
 namespace clump::fiber::detail {
@@ -79,6 +80,7 @@ void hide(SharedLoop& offer) noexcept {
 }
 
 bool help_now() noexcept {
+  begin_long_work();
   bool helped = false;
   for (int i = 0; i < kLoops; ++i) {
     // acquire: pairs with the release in show().

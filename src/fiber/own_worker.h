@@ -55,6 +55,10 @@ CLUMP_HOST_API void await_owners(int worker);
 inline bool has_to_take_in(int worker) noexcept {
   return workers[static_cast<std::size_t>(worker)].threads_asleep.load(std::memory_order_relaxed) != 0;
 }
+/// Called before work that may take longer than a wake-up (some microseconds): the calling thread, which may
+/// be a kernel thread that polls in the place of its rank's worker, leaves what comes to the worker
+/// meanwhile.
+CLUMP_HOST_API void begin_long_work() noexcept;
 /// Wakes the worker, if it sleeps and no kernel thread polls in its place. For has_to_take_in() false.
 inline void wake_worker(int worker) noexcept {
   Worker& left_at = workers[static_cast<std::size_t>(worker)];

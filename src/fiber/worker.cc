@@ -338,6 +338,7 @@ Fiber* WorkerThread::rob(Worker& mine, Worker& victim) {
 /// Sleeps. True: another thread had a reason to wake it.
 bool WorkerThread::sleep(Worker& mine) {
   if (keeps_time && monitor::until_due() > kLongestWatch) hand_time_over();
+  bool is_refused = false;
   {
     const Section section;
     if (section.worker() == nullptr) return true;
@@ -345,11 +346,17 @@ bool WorkerThread::sleep(Worker& mine) {
     // So this thread makes the barrier, between its store to `asleep` and its last look.
     mine.asleep->store(asleep_as_, std::memory_order_seq_cst);
     barrier_everywhere();
-    if (mine.has_runnable() || progress(mine.index) || !may_sleep()) {
+    const bool found = mine.has_runnable() || progress(mine.index);
+    is_refused = !found && !may_sleep();
+    if (found || is_refused) {
       if (mine.asleep->exchange(0, std::memory_order_acq_rel) == 0) awake_threads::not_needed();
       monitor::worker_woke();  // it may have seen this worker asleep
-      return true;
+      if (found) return true;
     }
+  }
+  if (is_refused) {  // perhaps because of a thread that needs this core
+    ::syscall(SYS_sched_yield);
+    return true;
   }
   awake_threads::falls_asleep();
   const bool nap = keeps_time || idle_sleeps_ < kNaps;

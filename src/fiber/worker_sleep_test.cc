@@ -204,7 +204,7 @@ TEST(WorkerSleep, AWorkerThatFindsWorkAtItsLastLookWakesTheMonitor) {
 }
 
 std::chrono::milliseconds others_compute{-1};  ///< while a thread yields, in place of the kernel's yield
-int yields = 0;
+std::atomic<int> yields{0};
 
 TEST(OfferCore, NoThreadYieldsForAWhileAfterOthersHaveComputed) {
   others_compute = std::chrono::milliseconds(0);
@@ -216,6 +216,22 @@ TEST(OfferCore, NoThreadYieldsForAWhileAfterOthersHaveComputed) {
   EXPECT_EQ(yields, before);
   await("threads yield again", [&] { return static_cast<void>(offer_core()), yields > before; });
   others_compute = std::chrono::milliseconds(-1);
+}
+
+std::atomic<int> refusals{0};
+
+void look_while_others_compute() {
+  others_compute = std::chrono::milliseconds(20);
+  share_cores();
+  before_sleep([] { return ++refusals, false; });
+  if (!make_workers({-1}, 16, nullptr) || !start_workers()) ::_exit(3);
+  await("the worker thread offers its core", [] { return yields > 10; });
+  if (refusals > 100) std::fprintf(stderr, "%d looks\n", refusals.load());
+  ::_exit(refusals > 100 ? 4 : 0);
+}
+
+TEST(WorkerSleep, AWorkerThatMayNotSleepLetsOthersCompute) {
+  EXPECT_EXIT(look_while_others_compute(), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "datatype/move.h"
 #include "fiber/exploration.h"
 #include "fiber/fiber.h"
+#include "fiber/own_worker.h"
 #include "net/joint_work.h"
 
 namespace clump::p2p {
@@ -375,6 +376,7 @@ bool Matcher::arrive(net::SendRequest& message) {
 }
 
 void Matcher::move(net::SendRequest& message) {
+  if (message.bytes > net::kLeastTogether) fiber::begin_long_work();
   deliver(message, *static_cast<Receive*>(message.match));
 }
 

@@ -20,6 +20,8 @@ struct Protocol {
   bool sender_looks_twice = true;
   bool poller_fences = true;  ///< between the end of its polls and its last look
   bool poller_looks_last = true;
+  bool poller_works = false;  ///< in place of its last look it wakes the worker, and works
+  bool poller_wakes = true;
 };
 
 Outcome explore(Memory memory, const Protocol& protocol) {
@@ -48,7 +50,14 @@ Outcome explore(Memory memory, const Protocol& protocol) {
   look("end of polls");
   poller.add(r0, polling, -1, relaxed);
   if (protocol.poller_fences) poller.fence();
-  if (protocol.poller_looks_last) look("end");
+  if (protocol.poller_looks_last && !protocol.poller_works) look("end");
+  if (protocol.poller_works && protocol.poller_wakes)
+    poller.load(r0, asleep, seq_cst)
+        .jump_if(is_0, "end")
+        .exchange(r0, asleep, 0, acq_rel)
+        .jump_if(is_0, "end")
+        .futex_wake(asleep, 9)
+        .label("end");
   poller.end();
   Program& sender = model.thread("sender").store(work, 1, release);
   sender.load(r0, asleep, seq_cst).jump_if(is_0, "end").load(r0, polling, relaxed).jump_if(is_0, "wake");
@@ -67,6 +76,7 @@ Outcome explore(Memory memory, const Protocol& protocol) {
 
 TEST(PollsBesideModel, WhatIsLeftForAWorkerIsTakenIn) {
   for (const Memory memory : {Memory::kSequential, Memory::kReleaseAcquire}) {
+    EXPECT_TRUE(explore(memory, {.poller_works = true}).holds);
     const Outcome outcome = explore(memory, {});
     EXPECT_TRUE(outcome.holds) << outcome.how;
     RecordProperty(memory == Memory::kSequential ? "sequential" : "release_acquire",
@@ -79,6 +89,7 @@ TEST(PollsBesideModel, FindsWhatIsMissing) {
   EXPECT_FALSE(explore(Memory::kReleaseAcquire, {.sender_looks_twice = false}).holds);
   EXPECT_FALSE(explore(Memory::kReleaseAcquire, {.poller_fences = false}).holds);
   EXPECT_FALSE(explore(Memory::kSequential, {.poller_looks_last = false}).holds);
+  EXPECT_FALSE(explore(Memory::kSequential, {.poller_works = true, .poller_wakes = false}).holds);
 }
 
 }  // namespace

@@ -245,6 +245,7 @@ void SelfChannel::poll(int rank) {
 bool SelfChannel::run_tasks(Inlet& inlet) {
   if (inlet.tasks.empty()) [[likely]]
     return false;
+  fiber::begin_long_work();
   run_here(inlet.tasks.take_all());
   return true;
 }
