@@ -61,6 +61,11 @@ class Widths(tool.Case):
                 self.assertEqual(*(re.sub(r"\d+", "", shown[columns]).split() for columns in (60, 80)))
                 self.assertGreater(shown[60].count("\n"), shown[200].count("\n"))
 
+    @unittest.skipIf(os.environ.get("CLUMP_SANITIZE"), "--explore needs fibers, which a sanitizer does not know")
+    def test_a_command_to_copy_stays_one_line(self):
+        shown = on_terminal(40, tool.TOOLS / "mpiexec", "--explore", 1, "-n", 2, tool.program("fail"), "exit", 1)
+        self.assertRegex(shown, r"(?m)^  mpiexec --seed \d+ -n 2 \S*launcher_fail exit 1$")
+
     def test_help_in_a_pipe_has_80_columns_or_what_is_said(self):
         self.assertLessEqual(widest(tool.run("--help", env={"COLUMNS": ""}).out), 80)
         self.assertLessEqual(widest(tool.run("--help", env={"COLUMNS": "50"}).out), 50)

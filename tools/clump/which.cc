@@ -179,14 +179,15 @@ bool show_mpi4py(const std::vector<std::string>& modules) {
                 is_standard ? "the MPI standard ABI" : image::family_of({module, {}, name, {}}));
     }
   }
-  if (!fits)
-    print_out("under Clump's mpiexec:      none of these; install mpi4py for the MPI standard ABI:\n  {}\n",
-              image::command_for_mpi4py(own_mpicc()));
-  else if (has_standard || modules.size() == 1)
+  if (!fits) {
+    print_out("under Clump's mpiexec:      none of these; install mpi4py for the MPI standard ABI:\n");
+    print_command(stdout, image::command_for_mpi4py(own_mpicc()));
+  } else if (has_standard || modules.size() == 1) {
     print_out("under Clump's mpiexec:      {}\n", has_standard ? "the standard ABI's" : "this one");
-  else
+  } else {
     print_out("under Clump's mpiexec:      {} (set MPI4PY_MPIABI to choose another one)\n",
               has_mpich ? "MPICH's: mpiexec sets MPI4PY_MPIABI=mpich" : "one that fits");
+  }
   return fits;
 }
 

@@ -33,4 +33,9 @@ void print_error(fmt::format_string<Args...> format, Args&&... args) {
   fmt::print(stderr, "{}", fit_terminal(text, STDERR_FILENO));
 }
 
+/// A command that users may copy: one line, however narrow the terminal is.
+inline void print_command(std::FILE* file, const std::string& command) {
+  fmt::print(file, "  {}\n", base::printable(command));
+}
+
 }  // namespace clump::tools

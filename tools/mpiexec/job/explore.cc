@@ -131,9 +131,9 @@ class Exploration {
     tell_nothing();
     copy(failed.out, STDOUT_FILENO);
     copy(failed.err, STDERR_FILENO);
-    tools::print_error("mpiexec: seed {} fails, with exit code {} ({} tried); to repeat that run:\n  {}\n",
-                       failed.seed, code, failed.seed - *command_.seed + 1,
-                       command_to_repeat(command_, failed.seed));
+    tools::print_error("mpiexec: seed {} fails, with exit code {} ({} tried); to repeat that run:\n",
+                       failed.seed, code, failed.seed - *command_.seed + 1);
+    tools::print_command(stderr, command_to_repeat(command_, failed.seed));
     return code;
   }
 
