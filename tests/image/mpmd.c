@@ -23,8 +23,9 @@ int main(int argc, char** argv, char** environment) {
   void* plugin = dlopen(argv[1], RTLD_NOW);
   if (plugin != NULL) asked = (const char* (*)(void))dlsym(plugin, "ask");
   const char* (*own)(void) = (const char* (*)(void))dlsym(RTLD_DEFAULT, "name_of_program");
-  printf("%d %s %s %s %s %s\n", sum, argv[2], getenv("PART"), environ == environment ? "own" : "another's",
-         asked != NULL ? asked() : dlerror(), own == name_of_program ? "found" : "not found");
+  fprintf(stdout, "%d %s %s %s %s %s\n", sum, argv[2], getenv("PART"),
+          environ == environment ? "own" : "another's", asked != NULL ? asked() : dlerror(),
+          own == name_of_program ? "found" : "not found");
   (void)argc;
   MPI_Finalize();
   return 0;

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <iostream>
 #include <stdexcept>
@@ -58,7 +59,7 @@ int main(int, char** argv, char** environment) {
                     ? "found"
                     : "not found")
             << std::endl;
-  std::cout << object.text << ' ' << caught() << std::endl;
+  std::fprintf(stdout, "%s %s\n", object.text.c_str(), caught().c_str());  // each program has a `stdout`
 #ifdef WITH_THREAD_LOCAL
   std::string in_thread;
   std::thread([&] { in_thread = thread_locals(rank); }).join();

@@ -34,9 +34,10 @@ void begin_standard_output(Image& image) {
   if (image.native() || !output::started()) return;
   auto** const out = static_cast<FILE**>(image.variable(kStandardOutput));
   auto** const error = static_cast<FILE**>(image.variable(kStandardError));
-  // Null, in a program that is loaded late, or the first rank's.
-  if (*out == nullptr || output::descriptor_of(*out) != 0) *out = image.state().output.make_file(1);
-  if (*error == nullptr || output::descriptor_of(*error) != 0) *error = image.state().output.make_file(2);
+  // They are null, in a program that is loaded late; or the first rank's; or the C library's, which ld.so has
+  // copied to a program other than the first one.
+  *out = image.state().output.make_file(1);
+  *error = image.state().output.make_file(2);
 }
 
 }  // namespace clump::image
