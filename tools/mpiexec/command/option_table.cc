@@ -25,7 +25,7 @@ const Option kOptions[] = {
     {{"arch"}, architecture, 1, "NAME", "the program is for machines of this kind (x86_64): fail on others"},
     {{"file"}, options_of_file, 1, "FILE", "more options of this part: the words of FILE"},
     {{"configfile", "app"}, parts_of_file, 1, "FILE",
-     "the command line is in FILE: a part in each line, without ':'; '#' begins a comment, '\\' at the end goes on"},
+     "the command line is in FILE: a part in each line, without ':'; a line that begins with '#' is a comment, '\\' at the end goes on"},
     {{"x"}, export_variable, 1, "NAME[=VALUE]", "set a variable, or pass it on (all are passed on anyway)"},
     {{"env"}, set_variable<of_part>, 2, "NAME VALUE", "set an environment variable for this program (or NAME=VALUE)"},
     {{"envlist"}, inherit_listed<of_part>, 1, "NAME,...", "pass on only these variables to this program"},
