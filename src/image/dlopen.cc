@@ -90,14 +90,11 @@ constinit RecursiveForkMutex open_lock;
 /// thread.
 constinit std::atomic<const link_map*> global_facade{nullptr};
 
-/// Whether a rank has opened an MPI library with RTLD_GLOBAL. Any thread.
-constinit std::atomic<bool> has_opened_mpi{false};
-
 /// The MPI library that comes with `library`, if dlopen() with these flags makes it global; else null.
 const link_map* global_mpi(const link_map* library, int flags) {
   if (library == nullptr || (flags & RTLD_GLOBAL) == 0) return nullptr;
   const link_map* const mpi = mpi_library_of(*library);
-  if (mpi != nullptr) has_opened_mpi = true;
+  if (mpi != nullptr) current_image().has_opened_mpi = true;
   return mpi;
 }
 
@@ -112,7 +109,7 @@ void* note_if_global(void* opened, int flags) {
 
 /// The same for a handle of a rank's: the rank's own, or ld.so's of a library that all ranks share.
 void* note_if_global(Image& image, void* handle, int flags) {
-  if (has_opened_mpi || (flags & RTLD_GLOBAL) == 0) return handle;
+  if (image.has_opened_mpi || (flags & RTLD_GLOBAL) == 0) return handle;
   const std::scoped_lock lock(open_lock);
   const Handle* const mine = image.plugins().find(handle);
   if (mine == nullptr)
@@ -284,11 +281,11 @@ void* in_global_facade(const Caller& caller, const char* name, const void* from)
 }
 
 /// Whether `found` is a function of MPI's that is there because mpiexec has preloaded libmpi_abi.so.1, and
-/// that the program would not find without it: nothing has opened an MPI library, and neither the caller nor
+/// that the program would not find without it: the rank has opened no MPI library, and neither the caller nor
 /// what was loaded at the start names one. NEURON would take it for MPICH's. By the handle of dlopen(NULL) it
 /// is found: so mpi4py learns the ABI. `from` is in the caller, if that is no code of a rank's.
 bool is_only_preloaded(const Caller& caller, const char* name, const void* found, const void* from) {
-  if (!is_of_mpi(name) || has_opened_mpi) return false;
+  if (!is_of_mpi(name) || current_image().has_opened_mpi) return false;
   const link_map* const mpi = found != nullptr ? loaded_at(found) : nullptr;
   if (mpi == nullptr || mpi_kind_of(mpi->l_name) != MpiKind::kStandardAbi) return false;
   const link_map* const asks = caller.object != nullptr ? caller.object->map : loaded_at(from);

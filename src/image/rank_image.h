@@ -76,6 +76,8 @@ class Image {
   std::atomic<int> threads{1};
   /// How many threads the program has made, whether they have ended or not.
   std::atomic<unsigned> threads_made{0};
+  /// Whether the rank has opened an MPI library with RTLD_GLOBAL: dlopen.cc. Any thread of the rank.
+  std::atomic<bool> has_opened_mpi{false};
   int argc = 0;
   char** argv = nullptr;
   /// See doors.h. Set before anything of the rank runs.

@@ -59,6 +59,17 @@ class Reports(Case):
         result = run(*self.OPTIONS, "-n", 1, sys.executable, "-c", script)
         self.assertEqual((result.code, result.out), (0, "True\nFalse\n"), result)
 
+    def test_names_of_mpi_in_another_rank(self):
+        """What one rank opens, another one does not find."""
+        with tempfile.TemporaryDirectory() as folder:
+            script = "import ctypes, os, time; c = ctypes.CDLL(None); c.dlsym.restype = ctypes.c_void_p\n" \
+                     f"path = '{folder}/opened'\n" \
+                     "if os.environ['CLUMP_IS_RANK'] == '0/2': ctypes.CDLL('libmpi_abi.so.1', ctypes.RTLD_GLOBAL); open(path, 'w').close()\n" \
+                     "while not os.path.exists(path): time.sleep(0.01)\n" \
+                     "print(os.environ['CLUMP_IS_RANK'], c.dlsym(None, b'MPI_Initialized') is None)"
+            result = run(*self.OPTIONS, "-n", 2, sys.executable, "-c", script)
+        self.assertEqual((result.code, sorted(result.out.splitlines())), (0, ["0/2 False", "1/2 True"]), result)
+
     def test_long_path(self):
         with tempfile.TemporaryDirectory() as folder:
             copy = pathlib.Path(folder, "d" * 150, "e" * 150, PROGRAM.name)
