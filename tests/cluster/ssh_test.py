@@ -40,7 +40,7 @@ def setUpModule() -> None:
         print("skipped: sshd is not installed (Debian: openssh-server)")
         raise SystemExit(77)
     if pathlib.Path("/etc/shadow").read_text().startswith("root:!"):
-        print("skipped: the account of root is locked, so sshd lets nobody in")
+        print("skipped: the account of root is locked, so sshd refuses it")
         raise SystemExit(77)
 
 
