@@ -60,8 +60,13 @@ SHOWN_AS = {
 def shown_as(operation, size):
     """(label, how the number is shown)"""
     if operation.startswith("threads-"):
-        which = "a communicator each" if operation == "threads-own" else "one communicator"
-        return f"message rate, {size} thread{'s' if size > 1 else ''} a rank, {which}", RATE
+        threads = f"{size} thread{'s' if size > 1 else ''} a rank"
+        which = "a communicator each" if operation.endswith("-own") else "one communicator"
+        if operation == "threads-put":
+            return f"puts of 8 B, a flush for 64, {threads}", RATE
+        if operation.startswith("threads-pingpong-"):
+            return f"a round trip of 8 B by each thread, {threads} beside the main thread, {which}", MICROSECONDS
+        return f"message rate, {threads}, {which}", RATE
     if operation.startswith("hidden-"):
         _, what, others = operation.split("-")
         return f"{what}, {size_text(size)}, behind computation, other ranks {others}", HIDDEN

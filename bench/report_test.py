@@ -27,6 +27,9 @@ class Table(unittest.TestCase):
         row = self.cells(("threads-2", "threads-own", 4), {"clump": 1e-6, "mpich": 2e-6})
         self.assertEqual(row, ["message rate, 4 threads a rank, a communicator each", "2", "M messages/s", "1.00", "0.50", "2.00"])
 
+        row = self.cells(("threads-2", "threads-pingpong-own", 1), {"clump": 1e-6, "mpich": 2e-6})
+        self.assertEqual(row, ["a round trip of 8 B by each thread, 1 thread a rank beside the main thread, a communicator each", "2", "µs", "1.00", "2.00", "2.00"])
+
     def test_hosts_are_named_and_ours_without_stages_is_no_peer(self):
         names = ["clump", "clump-flat", "openmpi"]
         row = report.row(("hosts-allreduce-16", "allreduce", 8), names, {"clump": 2e-6, "clump-flat": 1e-6, "openmpi": 6e-6}, {})

@@ -62,9 +62,10 @@ class Wait {
 /// it waits; -1: other threads serve it.
 int own_inlet() { return progress_sleeper::is_kept() ? 0 : worker_beside(); }
 
-bool has_core() {
-  return spinning.load(std::memory_order_relaxed) && (workers.empty() || !cores_are_wanted());
-}
+/// Whether a kernel thread that waits polls for a while. It does also where threads of its rank want the
+/// core: what it waits for comes sooner than a switch of threads takes, if the other side runs now. If not,
+/// it sleeps soon, and the threads that are left find their other sides.
+bool may_spin() { return is_spinning() && !cores_are_shared; }
 
 /// While one lives, the calling kernel thread sleeps and does not take in the messages that come to its
 /// rank's worker.
@@ -130,7 +131,7 @@ class PollsBeside {
   bool stop() {
     if (!std::exchange(serves_, false)) return false;
     worker().threads_polling.fetch_sub(1, std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_seq_cst);  // see wake_worker()
+    std::atomic_thread_fence(std::memory_order_seq_cst);  // see is_served()
     return true;
   }
   const int worker_;
@@ -138,32 +139,25 @@ class PollsBeside {
 };
 constinit thread_local PollsBeside* PollsBeside::of_this_thread = nullptr;
 
-/// Does other work between two polls of a kernel thread that waits. `poll`: the number of the poll. False:
-/// the thread should sleep now.
-bool look_around(int poll) {
-  const int inlet = own_inlet();
-  const bool moved = inlet >= 0 && take_in(inlet);
-  if ((poll % kPollsPerHelp == 0 && help()) || moved) return true;
-  if (!has_core()) return offer_core();
-  if (poll > kEagerPolls || cores_are_offered || inlet < 0) pause_or_offer(poll);
-  return true;
-}
-
-int spin_polls() {
-  if (has_core()) return kSpinPolls;
-  return progress_sleeper::is_kept() || !workers.empty() ? kYields : 0;
-}
-
 /// Polls as a kernel thread until `over`, for as long as it pays; `step`: how many polls one look counts for.
 template <typename Over>
 bool poll_in_kernel_thread(Over over, int step = 1) {
   PollsBeside polls(worker_beside());
-  for (int poll = 0, most = spin_polls(); poll < most; poll += step) {
+  const int inlet = own_inlet();
+  const bool spins = may_spin();
+  const int most = spins ? kSpinPolls : inlet >= 0 ? kYields : 0;
+  for (int poll = 0; poll < most; poll += step) {
     if (over()) return true;
     polls.serve();
-    if (!look_around(poll)) break;
+    const bool moved = inlet >= 0 && take_in(inlet);
+    if ((poll % kPollsPerHelp == 0 && help()) || moved) continue;
+    if (!spins) {
+      if (!offer_core()) break;
+    } else if (poll > kEagerPolls || cores_are_offered || inlet < 0) {
+      pause_or_offer(poll);
+    }
   }
-  return false;
+  return over();
 }
 
 }  // namespace
@@ -244,8 +238,7 @@ void Waiter::park() {
 
 void Waiter::sleep_in_kernel(std::uint32_t asleep) {
   const SleepsBeside sleeps(worker_beside());
-  while (state_.load(std::memory_order_relaxed) == asleep && sleeps.take_in_the_last()) {
-  }
+  while (state_.load(std::memory_order_relaxed) == asleep && sleeps.take_in_the_last()) give_core_away();
   clump_note_registers(&told_.registers);
   told_ = {this, identity(), told_.registers, detail::innermost_wait, __builtin_thread_pointer()};
   tells_.store(true, std::memory_order_release);

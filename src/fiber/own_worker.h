@@ -49,11 +49,21 @@ inline int worker_beside() noexcept {
 /// fibers.
 CLUMP_HOST_API void await_owners(int worker);
 
+/// Whether a kernel thread that polls takes in what was left for `worker` before the call.
+inline bool is_served(const Worker& worker) noexcept {
+  if (worker.threads_polling.load(std::memory_order_relaxed) == 0) [[likely]]
+    return false;
+  // Pairs with the fence of a thread that ends its polls: it sees what was left, or this one sees that it has
+  // gone.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  return worker.threads_polling.load(std::memory_order_relaxed) != 0;
+}
 /// Called after something was left for `worker` where only its progress function sees it. True: the caller
-/// has to take it in itself, because a kernel thread of a rank there sleeps. False: wake_worker() has to
-/// follow.
+/// has to take it in itself, because kernel threads of ranks there sleep, and none polls. False:
+/// wake_worker() has to follow.
 inline bool has_to_take_in(int worker) noexcept {
-  return workers[static_cast<std::size_t>(worker)].threads_asleep.load(std::memory_order_relaxed) != 0;
+  const Worker& left_at = workers[static_cast<std::size_t>(worker)];
+  return left_at.threads_asleep.load(std::memory_order_relaxed) != 0 && !is_served(left_at);
 }
 /// Called before work that may take longer than a wake-up (some microseconds): the calling thread, which may
 /// be a kernel thread that polls in the place of its rank's worker, leaves what comes to the worker
@@ -63,13 +73,7 @@ CLUMP_HOST_API void begin_long_work() noexcept;
 inline void wake_worker(int worker) noexcept {
   Worker& left_at = workers[static_cast<std::size_t>(worker)];
   if (left_at.asleep->load(std::memory_order_seq_cst) == 0) return;  // seq_cst: as in Worker::wake()
-  if (left_at.threads_polling.load(std::memory_order_relaxed) != 0) [[unlikely]] {
-    // Pairs with the fence of a thread that ends its polls: it sees what was left, or this one sees that it
-    // has gone.
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    if (left_at.threads_polling.load(std::memory_order_relaxed) != 0) return;
-  }
-  left_at.wake();
+  if (!is_served(left_at)) left_at.wake();
 }
 
 }  // namespace clump::fiber

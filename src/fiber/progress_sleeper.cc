@@ -38,7 +38,11 @@ bool begin(Waiter& waiter) {
 void sleep_while(const std::atomic<std::uint32_t>& state, std::uint32_t asleep) {
   const auto is_asleep = [&] { return state.load(std::memory_order_seq_cst) == asleep; };
   while (is_asleep()) {
-    if (take_in(0)) continue;
+    if (take_in(0)) {
+      // It was for another thread, or another thread is taking it in: that one may need this core.
+      if (is_asleep()) give_core_away();
+      continue;
+    }
     // seq_cst: pairs with wake_up(). The fence pairs with that of Bell::ring(): what take_in() and
     // may_sleep() read below is as new as the bell that a sender has not found.
     bell->progress_sleeper.store(1, std::memory_order_seq_cst);

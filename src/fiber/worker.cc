@@ -122,7 +122,7 @@ void look_and_go(Fiber& self, Worker& worker) {
 bool offer_core() noexcept {
   const auto before = Clock::now();
   if (before.time_since_epoch().count() < cores_busy_until.load(std::memory_order_relaxed)) return false;
-  ::syscall(SYS_sched_yield);
+  give_core_away();
   const auto after = Clock::now();
   if (after - before < kLateYield) return true;
   const auto until = after + kRestAfterLateYield * (after - before);
@@ -277,7 +277,7 @@ void WorkerThread::find_and_run() {
       return;
     }
   }
-  if (progress(mine->index)) {
+  if (progress(mine->index) && (!cores_are_wanted() || has_runnable(*mine))) {
     idle_polls_ = 0;
   } else if (cores_are_wanted()) {
     const bool is_served = mine->threads_polling.load(std::memory_order_relaxed) != 0;
@@ -288,6 +288,11 @@ void WorkerThread::find_and_run() {
   } else {
     idle_polls_ = sleep(*mine) ? 0 : kIdlePolls - kPollsAfterNap;
   }
+}
+
+bool WorkerThread::has_runnable(const Worker& mine) const {
+  const Section section;
+  return section.worker() == &mine && mine.has_runnable();
 }
 
 /// Hands the time to the monitor, because what this thread does next may take long.
@@ -338,7 +343,7 @@ Fiber* WorkerThread::rob(Worker& mine, Worker& victim) {
 /// Sleeps. True: another thread had a reason to wake it.
 bool WorkerThread::sleep(Worker& mine) {
   if (keeps_time && monitor::until_due() > kLongestWatch) hand_time_over();
-  bool is_refused = false;
+  bool stays = false;
   {
     const Section section;
     if (section.worker() == nullptr) return true;
@@ -346,16 +351,15 @@ bool WorkerThread::sleep(Worker& mine) {
     // So this thread makes the barrier, between its store to `asleep` and its last look.
     mine.asleep->store(asleep_as_, std::memory_order_seq_cst);
     barrier_everywhere();
-    const bool found = mine.has_runnable() || progress(mine.index);
-    is_refused = !found && !may_sleep();
-    if (found || is_refused) {
+    stays = mine.has_runnable() || progress(mine.index) || !may_sleep();
+    if (stays) {
       if (mine.asleep->exchange(0, std::memory_order_acq_rel) == 0) awake_threads::not_needed();
       monitor::worker_woke();  // it may have seen this worker asleep
-      if (found) return true;
     }
   }
-  if (is_refused) {  // perhaps because of a thread that needs this core
-    ::syscall(SYS_sched_yield);
+  if (stays) {
+    // Perhaps because of a thread that needs this core, such as one that takes in the messages.
+    if (!has_runnable(mine)) give_core_away();
     return true;
   }
   awake_threads::falls_asleep();

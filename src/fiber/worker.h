@@ -61,6 +61,7 @@ class WorkerThread {
   void become_spare();
   void wait_for_worker();
   bool sleep(Worker& worker);
+  bool has_runnable(const Worker& mine) const;
   void hand_time_over();
   Fiber* steal(Worker& mine);
   Fiber* rob(Worker& mine, Worker& victim);
@@ -206,10 +207,13 @@ inline constexpr int kPollsPerOffer = 16;
 /// should sleep. Linux (6.18) takes the rest of its time slice from a thread that yields: each time it gets
 /// its core back after some milliseconds, and one that is woken gets it soon. Any thread.
 bool offer_core() noexcept;
+/// Gives the core to others once, in a loop that must not end before what a thread that has lost its core is
+/// about to do. Any thread.
+inline void give_core_away() noexcept { ::syscall(SYS_sched_yield); }
 /// Called between two polls that have found nothing; `poll` is the number of the first.
 inline void pause_or_offer(int poll) {
   if (cores_are_offered && poll % kPollsPerOffer == kPollsPerOffer - 1)
-    ::syscall(SYS_sched_yield);
+    give_core_away();
   else
     pause_cpu();
 }

@@ -14,12 +14,14 @@
 #include <cstdarg>
 #include <cstdio>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "fiber/awake_threads.h"
 #include "fiber/completion.h"
 #include "fiber/fiber.h"
 #include "fiber/monitor.h"
+#include "fiber/progress_sleeper.h"
 #include "fiber/worker.h"
 
 namespace clump::fiber {
@@ -232,6 +234,38 @@ void look_while_others_compute() {
 
 TEST(WorkerSleep, AWorkerThatMayNotSleepLetsOthersCompute) {
   EXPECT_EXIT(look_while_others_compute(), testing::ExitedWithCode(0), "");
+}
+
+/// As a channel from which another thread takes messages: that thread goes on when it gets a core.
+bool is_taken_by_another_thread(int) { return yields < 10; }
+
+void let_another_thread_take_in() {
+  yields = 0;
+  others_compute = std::chrono::milliseconds(0);
+  on_progress(is_taken_by_another_thread);
+}
+
+void idle_while_another_thread_takes_in() {
+  let_another_thread_take_in();
+  share_cores();
+  if (!make_workers({-1}, 16, nullptr) || !start_workers()) ::_exit(3);
+  await("the worker thread gives its core away", [] { return !is_taken_by_another_thread(0); });
+  ::_exit(0);
+}
+
+void wait_while_another_thread_takes_in() {
+  static constinit base::Bell bell;
+  static Completion never;
+  let_another_thread_take_in();
+  progress_sleeper::keep(bell);
+  std::thread([] { never.wait(); }).detach();
+  await("the waiting thread gives its core away", [] { return !is_taken_by_another_thread(0); });
+  ::_exit(0);
+}
+
+TEST(WorkerSleep, AThreadGivesItsCoreToTheOneThatTakesIn) {
+  EXPECT_EXIT(idle_while_another_thread_takes_in(), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(wait_while_another_thread_takes_in(), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

@@ -53,12 +53,13 @@ std::vector<std::int32_t> share_of_process(int rank) {
   return share_of(of_process.numbers(), index, static_cast<std::size_t>(host().rank_count()));
 }
 
-/// Ranks that are kernel threads run where the kernel likes. But OpenMP binds threads to the cores that it
-/// finds, and spins while it believes that there is a core for each: so there a rank has its share, as it has
-/// as a process.
+/// Ranks that are kernel threads have a share of the cores, as processes have, if there is a core for each:
+/// otherwise two that spin may get the same one. If there is not, they run where the kernel likes. But OpenMP
+/// binds threads to the cores that it finds, and spins while it believes that there is a core for each.
 std::vector<std::int32_t> own_cores_of(int rank) {
-  if (host().job.scheduler == pmi::Scheduler::kFibers) return host().job.cores_of(rank);
-  return has_openmp() ? share_of_process(rank) : std::vector<std::int32_t>();
+  const pmi::Job& job = host().job;
+  if (job.scheduler == pmi::Scheduler::kFibers) return job.cores_of(rank);
+  return job.spin || has_openmp() ? share_of_process(rank) : std::vector<std::int32_t>();
 }
 
 }  // namespace
