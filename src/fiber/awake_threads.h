@@ -38,8 +38,8 @@ void service_thread_ends() noexcept;
 
 /// How many are awake. relaxed: a thread that waits for another one must not rely on the value.
 extern constinit std::atomic<int> awake;
-/// How many of the awake threads need no core: fibers that sleep until a point in time, and those that wait
-/// in the kernel, as far as the monitor knows.
+/// How many of the awake threads need no core: worker threads that nap, fibers that sleep until a point in
+/// time, and those that wait in the kernel, as far as the monitor knows.
 extern constinit std::atomic<int> resting;
 /// How many awake threads need a core. relaxed, as `awake`: for threads that may give their core away.
 inline int wanted_cores() noexcept {

@@ -47,6 +47,9 @@ constexpr int kRestAfterLateYield = 9;
 /// Of the steady clock. Any thread; what two of them write at once is the same to a moment.
 constinit std::atomic<Clock::rep> cores_busy_until{0};
 constexpr int kPollsAfterNap = 512;
+// How often a worker thread looks once more before a nap: a store of another core that it may have missed is
+// seen within these one or two microseconds.
+constexpr int kLooksBeforeNap = 64;
 // An idle worker thread looks at the other workers again a few times, each time after twice as long, and then
 // relies on the monitor to wake it when there is something to take.
 constexpr std::chrono::milliseconds kFirstNap{1};
@@ -94,7 +97,10 @@ void Worker::empty_inbox() {
 
 void Worker::wake_up() noexcept {
   awake_threads::one_awake();
-  if (asleep->exchange(0, std::memory_order_acq_rel) == 0) return awake_threads::not_needed();
+  const std::uint32_t before = asleep->exchange(0, std::memory_order_acq_rel);
+  // A thread that naps counts as awake.
+  if (before == 0 || base::Bell::naps(before)) awake_threads::not_needed();
+  if (before == 0) return;
   futex(*asleep, FUTEX_WAKE, INT_MAX, nullptr);  // a former worker thread may not have left the futex yet
   monitor::worker_woke();
 }
@@ -164,11 +170,13 @@ void before_sleep(bool (*ask)()) { sleep_function.store(ask, std::memory_order_r
 KernelState*& taken_on(WorkerThread& worker_thread) noexcept { return worker_thread.kernel_state; }
 
 namespace {
-constinit std::atomic<std::uint32_t> next_asleep_as{1};
+constinit std::atomic<std::uint32_t> next_asleep_as{base::Bell::kLeast};
 }
 
 WorkerThread::WorkerThread(Worker* serves)
-    : worker(serves), current(&idle), asleep_as_(next_asleep_as.fetch_add(2, std::memory_order_relaxed)) {
+    : worker(serves),
+      current(&idle),
+      asleep_as_(next_asleep_as.fetch_add(base::Bell::kStep, std::memory_order_relaxed)) {
   idle.worker_thread = this;
 }
 
@@ -340,20 +348,39 @@ Fiber* WorkerThread::rob(Worker& mine, Worker& victim) {
   return first;
 }
 
+/// The last look before it sleeps, when `asleep` of the worker is set. True: there is something to do.
+bool WorkerThread::looks_once_more(Worker& mine, bool before_nap) {
+  const auto looks = [&] { return mine.has_runnable() || progress(mine.index); };
+  if (!before_nap) {
+    barrier_everywhere();
+    return looks();
+  }
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with that of Bell::ring()
+  for (int look = 0; look < kLooksBeforeNap; ++look) {
+    if (looks()) return true;
+    pause_cpu();
+  }
+  return false;
+}
+
 /// Sleeps. True: another thread had a reason to wake it.
+///
+/// A thread that leaves something for this worker checks `asleep` afterwards, with no barrier in between. So
+/// this thread makes the barrier (membarrier), between its store to `asleep` and its last look. That
+/// interrupts all cores on which ranks of this process compute. So a nap, which ends by itself, is without: a
+/// thread that naps may have missed something, and counts as awake (tests/models/nap_model.cc).
 bool WorkerThread::sleep(Worker& mine) {
   if (keeps_time && monitor::until_due() > kLongestWatch) hand_time_over();
+  const bool naps = keeps_time || idle_sleeps_ < kNaps;
+  const std::uint32_t asleep_as = naps ? asleep_as_ | base::Bell::kNap : asleep_as_;
   bool stays = false;
   {
     const Section section;
     if (section.worker() == nullptr) return true;
-    // A thread that leaves something for this worker checks `asleep` afterwards, with no barrier in between.
-    // So this thread makes the barrier, between its store to `asleep` and its last look.
-    mine.asleep->store(asleep_as_, std::memory_order_seq_cst);
-    barrier_everywhere();
-    stays = mine.has_runnable() || progress(mine.index) || !may_sleep();
+    mine.asleep->store(asleep_as, std::memory_order_seq_cst);
+    stays = looks_once_more(mine, naps) || !may_sleep();
     if (stays) {
-      if (mine.asleep->exchange(0, std::memory_order_acq_rel) == 0) awake_threads::not_needed();
+      if (mine.asleep->exchange(0, std::memory_order_acq_rel) == 0 && !naps) awake_threads::not_needed();
       monitor::worker_woke();  // it may have seen this worker asleep
     }
   }
@@ -362,39 +389,48 @@ bool WorkerThread::sleep(Worker& mine) {
     if (!has_runnable(mine)) give_core_away();
     return true;
   }
-  awake_threads::falls_asleep();
-  const bool nap = keeps_time || idle_sleeps_ < kNaps;
-  std::chrono::nanoseconds limit = kFirstNap * (1 << idle_sleeps_);
-  if (keeps_time) limit = std::clamp(monitor::until_due(), std::chrono::nanoseconds(0), limit);
-  const timespec time{0, limit.count()};
-  if (!nap)
-    sleeps_for_long();
-  else if (!keeps_time)
-    ++idle_sleeps_;
   // From here on the monitor may take the worker away at any time. It wakes this thread then; after that
   // `asleep` tells of the next worker thread.
-  while (mine.asleep->load(std::memory_order_acquire) == asleep_as_) {
-    const long result = futex(*mine.asleep, FUTEX_WAIT, asleep_as_, nap ? &time : nullptr);
-    if (result == 0 || errno != ETIMEDOUT) continue;
-    awake_threads::note_wake();
-    awake_threads::one_awake();
+  if (naps) return nap(mine, asleep_as);
+  sleep_for_long(mine);
+  return true;
+}
+
+bool WorkerThread::nap(Worker& mine, std::uint32_t asleep_as) {
+  std::chrono::nanoseconds limit = kFirstNap * (1 << idle_sleeps_);
+  if (keeps_time)
+    limit = std::clamp(monitor::until_due(), std::chrono::nanoseconds(0), limit);
+  else
+    ++idle_sleeps_;
+  const timespec time{0, limit.count()};
+  bool was_woken = true;
+  awake_threads::one_rests();
+  while (was_woken && mine.asleep->load(std::memory_order_acquire) == asleep_as)
+    was_woken = futex(*mine.asleep, FUTEX_WAIT, asleep_as, &time) == 0 || errno != ETIMEDOUT;
+  awake_threads::note_wake();
+  awake_threads::one_goes_on();
+  {
     const Section section;
-    // If the monitor has taken the worker away, it has also counted this thread as awake.
-    if (section.worker() != &mine || mine.asleep->exchange(0, std::memory_order_acq_rel) == 0)
-      awake_threads::not_needed();
-    monitor::worker_woke();
-    return false;
+    if (section.worker() == &mine) mine.asleep->exchange(0, std::memory_order_acq_rel);
   }
+  monitor::worker_woke();
+  return was_woken;
+}
+
+void WorkerThread::sleep_for_long(Worker& mine) {
+  awake_threads::falls_asleep();
+  sleeps_for_long();
+  while (mine.asleep->load(std::memory_order_acquire) == asleep_as_)
+    futex(*mine.asleep, FUTEX_WAIT, asleep_as_, nullptr);
   awake_threads::note_wake();
   // A process that rings cannot count this thread as awake, or tell the monitor.
-  if (mine.asleep->load(std::memory_order_relaxed) == base::Bell::kRung) {
+  if (base::Bell::is_rung(mine.asleep->load(std::memory_order_relaxed))) {
     awake_threads::one_awake();
     const Section section;
     if (section.worker() != &mine || mine.asleep->exchange(0, std::memory_order_acq_rel) == 0)
       awake_threads::not_needed();
   }
   if (mine.asleep != &mine.own_asleep) monitor::worker_woke();
-  return true;
 }
 
 }  // namespace clump::fiber

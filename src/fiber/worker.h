@@ -62,13 +62,17 @@ class WorkerThread {
   void wait_for_worker();
   bool sleep(Worker& worker);
   bool has_runnable(const Worker& mine) const;
+  bool looks_once_more(Worker& mine, bool before_nap);
+  bool nap(Worker& mine, std::uint32_t asleep_as);
+  void sleep_for_long(Worker& mine);
   void hand_time_over();
   Fiber* steal(Worker& mine);
   Fiber* rob(Worker& mine, Worker& victim);
   static void* begin(void* worker_thread);
 
-  /// What `asleep` of its worker is while it sleeps: odd, and another number for each worker thread. One that
-  /// loses its worker while it sleeps so does not take the sleep of its successor for its own.
+  /// What `asleep` of its worker is while it sleeps for long (see base::Bell): another number for each worker
+  /// thread. One that loses its worker while it sleeps so does not take the sleep of its successor for its
+  /// own.
   const std::uint32_t asleep_as_;
   std::atomic<std::uint32_t> has_worker_{0};  // futex
   clockid_t clock_{};                         // of its kernel thread, from its start

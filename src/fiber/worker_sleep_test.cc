@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -205,6 +206,21 @@ TEST(WorkerSleep, AWorkerThatFindsWorkAtItsLastLookWakesTheMonitor) {
   EXPECT_EXIT(find_work_while_the_monitor_goes_to_sleep(), testing::ExitedWithCode(0), "");
 }
 
+std::atomic<int> naps{0}, long_sleeps{0}, barriers{0};  ///< of the first worker's threads; of all threads
+
+/// Each membarrier interrupts all cores on which the process computes.
+void sleep_with_nothing_to_do() {
+  begin();
+  await("the worker thread sleeps for long", [] { return long_sleeps > 0; });
+  if (naps == 5 && barriers == 1) ::_exit(0);
+  std::fprintf(stderr, "%d naps, %d barriers\n", naps.load(), barriers.load());
+  ::_exit(5);
+}
+
+TEST(WorkerSleep, OnlyALongSleepMakesABarrier) {
+  EXPECT_EXIT(sleep_with_nothing_to_do(), testing::ExitedWithCode(0), "");
+}
+
 std::chrono::milliseconds others_compute{-1};  ///< while a thread yields, in place of the kernel's yield
 std::atomic<int> yields{0};
 
@@ -284,8 +300,12 @@ extern "C" long syscall(long number, ...) noexcept {
     const timespec time{0, std::chrono::nanoseconds(others_compute).count()};
     return ::nanosleep(&time, nullptr);
   }
+  if (number == SYS_membarrier && a[0] == MEMBARRIER_CMD_PRIVATE_EXPEDITED) ++barriers;
   if (number == SYS_futex && (a[1] & FUTEX_CMD_MASK) == FUTEX_WAIT) {
-    if (!workers.empty() && a[0] == reinterpret_cast<long>(workers[0].asleep)) return wait_at_worker(a);
+    if (!workers.empty() && a[0] == reinterpret_cast<long>(workers[0].asleep)) {
+      ++(a[3] == 0 ? long_sleeps : naps);
+      return wait_at_worker(a);
+    }
     if (late.load() != Late::kNever && this_thread() == first.load()) first_is_spare = true;
     if (a[3] == 0 && monitor::thread() != 0 && this_thread() == monitor::thread()) {
       monitor_waits_for_long = true;
