@@ -41,6 +41,24 @@ void keep_to(unsigned core, int half) {
     half_of_core[core].store(static_cast<std::uint8_t>(half), std::memory_order_relaxed);
 }
 
+// How many bits of LoopBoard::wanted the half has, and each of the workers.
+constexpr int kHalfBits = 2, kWorkerBits = 15;
+
+/// The worker at which the calling thread is; -1: none.
+int worker_here() {
+  const Fiber* const self = fiber::this_fiber();
+  if (self == nullptr) return worker_beside();
+  const Worker* const worker = self->worker_thread->worker.load(std::memory_order_relaxed);
+  return worker != nullptr ? worker->index : -1;
+}
+
+/// Whether a thread at worker `here` - 1 may help with what is on the board.
+bool is_for(std::uint32_t wanted, std::uint32_t here) {
+  const std::uint32_t one = wanted >> kHalfBits & ((1U << kWorkerBits) - 1),
+                      other = wanted >> (kHalfBits + kWorkerBits);
+  return wanted != 0 && (one == 0 || one == here || other == here);
+}
+
 int index_of(const SharedLoop& offer) { return static_cast<int>(&offer - offers); }
 
 // Requests the cache lines that will be written together, and not one after the other.
@@ -69,10 +87,11 @@ SharedLoop* take_loop(int& half) noexcept {
   return nullptr;
 }
 
-void show(SharedLoop& offer, int half_for_helpers) noexcept {
+void show(SharedLoop& offer, int half_for_helpers, Sides sides) noexcept {
+  const auto wanted = static_cast<std::uint32_t>((1 + half_for_helpers) | (1 + sides.one) << kHalfBits |
+                                                 (1 + sides.other) << (kHalfBits + kWorkerBits));
   // release: pairs with the acquire in help_now(), for `enter`.
-  loop_board.wanted[index_of(offer)].store(1 + static_cast<std::uint32_t>(half_for_helpers),
-                                           std::memory_order_release);
+  loop_board.wanted[index_of(offer)].store(wanted, std::memory_order_release);
 }
 
 void hide(SharedLoop& offer) noexcept {
@@ -80,13 +99,14 @@ void hide(SharedLoop& offer) noexcept {
 }
 
 bool help_now() noexcept {
-  begin_long_work();
+  const std::uint32_t here = 1 + static_cast<std::uint32_t>(worker_here());
   bool helped = false;
   for (int i = 0; i < kLoops; ++i) {
     // acquire: pairs with the release in show().
     const std::uint32_t wanted = loop_board.wanted[i].load(std::memory_order_acquire);
-    if (wanted == 0) continue;
-    const int half = static_cast<int>(wanted - 1);
+    if (!is_for(wanted, here)) continue;
+    begin_long_work();
+    const int half = static_cast<int>(wanted % (1U << kHalfBits)) - 1;
     prefetch(offers[i], half);
     if (!offers[i].enter.load(std::memory_order_relaxed)(offers[i], half)) continue;
     keep_to(core(), half);

@@ -28,6 +28,11 @@
 
 namespace clump::fiber {
 
+/// Which threads may help: those at these two workers, or all.
+struct Sides {
+  int one = -1, other = -1;
+};
+
 /// The most parts that are shared: work in more parts is done by its owner alone.
 inline constexpr std::uint32_t kMostParts = (1u << 20) - 1;
 
@@ -133,8 +138,9 @@ static_assert(offsetof(SharedLoop, halves) == 128);  // the description is one c
 
 constexpr int kLoops = 16;
 
-/// The offers that there are: 0, or 1 + the half at which helpers are wanted. One cache line, read by all
-/// waiting threads and written by owners with plain stores.
+/// The offers that there are: 0, or in two bits 1 + the half at which helpers are wanted, and in 15 bits each
+/// 1 + the workers whose threads may help; 0: all may. One cache line, read by all waiting threads and
+/// written by owners with plain stores.
 struct alignas(64) LoopBoard {
   std::atomic<std::uint32_t> wanted[kLoops];
 };
@@ -143,7 +149,7 @@ CLUMP_HOST_API extern constinit LoopBoard loop_board;
 /// Takes a place on the board, and sets `half` to the half that the calling core keeps to; null if all places
 /// are taken.
 CLUMP_HOST_API SharedLoop* take_loop(int& half) noexcept;
-CLUMP_HOST_API void show(SharedLoop& offer, int half_for_helpers) noexcept;
+CLUMP_HOST_API void show(SharedLoop& offer, int half_for_helpers, Sides sides) noexcept;
 CLUMP_HOST_API void hide(SharedLoop& offer) noexcept;
 CLUMP_HOST_API bool help_now() noexcept;
 /// For tools (meters.h): the parts of all offers, and how many of them helpers have done.
@@ -223,7 +229,7 @@ inline bool enter(SharedLoop& offer, int half) {
 }
 
 /// Does the owner's part of the work, when `offer.body` and `offer.run` are set.
-inline void run_loop(SharedLoop& offer, int half, std::uint32_t parts, FloatControl control) {
+inline void run_loop(SharedLoop& offer, int half, std::uint32_t parts, FloatControl control, Sides sides) {
   const std::uint32_t here = half == 0 ? (parts + 1) / 2 : parts / 2;
   LoopRange& own = offer.halves[half];
   LoopRange& other = offer.halves[1 - half];
@@ -232,7 +238,7 @@ inline void run_loop(SharedLoop& offer, int half, std::uint32_t parts, FloatCont
   offer.enter.store(&enter, std::memory_order_relaxed);  // by release in show()
   own.publish(here, 1);                                  // the first part is the owner's already
   other.publish(parts - here, 0);
-  show(offer, 1 - half);
+  show(offer, 1 - half, sides);
 
   const auto begin = offer.helped ? Clock::now() : Clock::time_point{};
   std::uint32_t mine = 0;
@@ -261,7 +267,8 @@ enum class Computes : bool { kNo, kYes };
 /// control of other ranks may run them, and round as the caller does. Any thread; waits only for parts that a
 /// helper has begun.
 template <typename Body>
-void do_together(std::uint32_t parts, const Body& body, Computes computes = Computes::kYes) {
+void do_together(std::uint32_t parts, const Body& body, Computes computes = Computes::kYes,
+                 Sides sides = {}) {
   static_assert(std::is_trivially_copyable_v<Body> && sizeof(Body) <= sizeof(detail::SharedLoop::body));
   int half = 0;
   detail::SharedLoop* offer = parts > 1 && parts <= kMostParts ? detail::take_loop(half) : nullptr;
@@ -276,7 +283,7 @@ void do_together(std::uint32_t parts, const Body& body, Computes computes = Comp
     (*reinterpret_cast<const Body*>(copy))(part);
   };
   detail::run_loop(*offer, half, parts,
-                   computes == Computes::kYes ? FloatControl::here() : FloatControl::none());
+                   computes == Computes::kYes ? FloatControl::here() : FloatControl::none(), sides);
 }
 
 /// Wakes up to `most` workers and helpers that sleep, so that they help. For work that takes much longer than

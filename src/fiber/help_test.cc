@@ -8,15 +8,19 @@
 #include <thread>
 #include <vector>
 
+#include "fiber/identity.h"
+
 namespace clump::fiber {
 namespace {
 
 // Threads that do nothing but help, as waiting ones do.
 class Helpers {
  public:
-  explicit Helpers(int count) {
+  /// `rank`: whose threads they are.
+  explicit Helpers(int count, Identity* rank = nullptr) {
     for (int i = 0; i < count; ++i) {
-      threads_.emplace_back([this] {
+      threads_.emplace_back([this, rank] {
+        if (rank != nullptr) adopt_identity(rank);
         while (!over_.load(std::memory_order_relaxed))
           if (help())
             came_.fetch_add(1, std::memory_order_relaxed);
@@ -72,6 +76,18 @@ TEST(HelpTest, ThoseWhoWaitCome) {
   for (; rounds < 100'000 && helpers.came() < 100; ++rounds) do_together(64, Increment{numbers.data(), 1024});
   EXPECT_GE(helpers.came(), 100);
   EXPECT_EQ(std::count(numbers.begin(), numbers.end(), rounds), 64 * 1024);
+}
+
+TEST(HelpTest, AThirdWorkersThreadsDoNotCome) {
+  Identity side, third;
+  side.home = 1;
+  third.home = 2;
+  const Helpers at_side(1, &side), at_third(1, &third), at_none(1);
+  std::vector<int> numbers(64 * 1024);
+  for (int rounds = 0; rounds < 100'000 && at_side.came() < 100; ++rounds)
+    do_together(64, Increment{numbers.data(), 1024}, Computes::kNo, {0, 1});
+  EXPECT_GE(at_side.came(), 100);
+  EXPECT_EQ(at_third.came() + at_none.came(), 0);
 }
 
 // A helper computes as the owner does, and the owner meets what it has met.

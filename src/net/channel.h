@@ -16,6 +16,7 @@
 #include "base/status.h"
 #include "base/types.h"
 #include "datatype/datatype.h"
+#include "fiber/help.h"
 #include "net/progress_tasks.h"
 
 namespace clump::net {
@@ -74,6 +75,7 @@ class SendRequest {
   SendRequest* original = nullptr;
   SendRequest* next = nullptr;  ///< the channel's: where it holds several of them
   Sink* sink = nullptr;         ///< the channel's: where this one has arrived
+  fiber::Sides sides;           ///< the channel's: the workers of both ranks, where they are in one process
   void* match = nullptr;        ///< the Sink's: what it was matched with, between arrive() and move()
 
   /// The payload was copied (or will not be wanted): the buffer is the sender's again.

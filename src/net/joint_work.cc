@@ -73,8 +73,11 @@ void wake_helpers(Count bytes) noexcept {
     fiber::wake_helpers(static_cast<int>(std::min(bytes / kWorthWaking, kMostWoken)));
 }
 
-void joint_copy(const datatype::Layout& to, const datatype::Layout& from, Count offset, Count bytes) {
-  if (bytes < kLeast) return datatype::copy(to, from, offset, bytes);
+void joint_copy(const datatype::Layout& to, const datatype::Layout& from, Count offset, Count bytes,
+                fiber::Sides sides) {
+  if (bytes >= kWorthWaking) sides = {};
+  const bool is_alone = sides.one == sides.other && sides.one >= 0;  // at one worker
+  if (bytes < kLeast || is_alone) return datatype::copy(to, from, offset, bytes);
   wake_helpers(bytes);
   Parts parts{bytes, part_size(bytes), 0};
   if (to.type->is_dense())
@@ -85,7 +88,7 @@ void joint_copy(const datatype::Layout& to, const datatype::Layout& from, Count 
     return fiber::do_together(parts.count, stream, fiber::Computes::kNo);
   }
   const Whole whole{to, from, offset};
-  fiber::do_together(parts.count, CopyPart{&whole, parts}, fiber::Computes::kNo);
+  fiber::do_together(parts.count, CopyPart{&whole, parts}, fiber::Computes::kNo, sides);
 }
 
 void joint_pack(std::span<std::byte> out, const datatype::Layout& from, Count offset) {

@@ -33,8 +33,10 @@ void joint_work(Count whole, Count step, Count bytes, const Body& body) {
 }
 
 /// datatype::copy() of the packed bytes [offset, offset + bytes); waiting threads help if the bytes are many.
-/// Returns when all are copied.
-void joint_copy(const datatype::Layout& to, const datatype::Layout& from, Count offset, Count bytes);
+/// With fewer than kWorthWaking those at `sides` alone: a third core, which has neither side's data in its
+/// caches and soon a message of its own to take, would gain little. Returns when all are copied.
+void joint_copy(const datatype::Layout& to, const datatype::Layout& from, Count offset, Count bytes,
+                fiber::Sides sides = {});
 /// datatype::pack() and unpack() in the same way.
 void joint_pack(std::span<std::byte> out, const datatype::Layout& from, Count offset);
 void joint_unpack(const datatype::Layout& to, Count offset, std::span<const std::byte> in);

@@ -68,9 +68,10 @@ Count memory_of(Count copied_bytes) {
 
 /// Does the same as datatype::copy() from offset 0, by a shorter way in the usual case: contiguous and short.
 /// Waiting threads help if `bytes` is more than `most`.
-inline void bring(const datatype::Layout& to, const datatype::Layout& from, Count bytes, Count most) {
+inline void bring(const datatype::Layout& to, const datatype::Layout& from, Count bytes, Count most,
+                  fiber::Sides sides = {}) {
   if (bytes == 0) return;
-  if (bytes > most) return net::joint_copy(to, from, 0, bytes);
+  if (bytes > most) return net::joint_copy(to, from, 0, bytes, sides);
   if (to.type->is_dense() && from.type->is_dense()) [[likely]]
     return datatype::move_short(reinterpret_cast<std::intptr_t>(to.base),
                                 reinterpret_cast<std::intptr_t>(from.base), bytes);
@@ -100,7 +101,7 @@ void deliver(net::SendRequest& message, Receive& receive) {
     message.match = &receive;
     return message.fetch(receive.buffer, bytes);
   }
-  bring(receive.buffer, message.payload, bytes, net::kLeastTogether);
+  bring(receive.buffer, message.payload, bytes, net::kLeastTogether, message.sides);
   message.released();
   receive.operation.complete();
 }

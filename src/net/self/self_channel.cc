@@ -170,11 +170,12 @@ void SelfChannel::send(Route route, SendRequest& message) {
       !sink.crowded() && push_or_show(route, message.envelope, message.bytes, message.payload))
     return message.released();
   traffic_of(route)[Way::kReference].add(message.bytes);
+  const int from = homes_[static_cast<std::size_t>(route.source)];
+  const int to = homes_[static_cast<std::size_t>(route.destination)];
+  if (workers_ > 0) message.sides = {from, to};
   if (!is_direct(route)) {
-    const int to = homes_[static_cast<std::size_t>(route.destination)];
     bool pushed = false;
     {
-      const int from = homes_[static_cast<std::size_t>(route.source)];
       const Writing writing(*this, route.source);
       if (writing) [[likely]] {
         pushed = lane_for_writing(from, to).push_note(route.destination, message.envelope, &message);
