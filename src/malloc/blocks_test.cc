@@ -1,15 +1,20 @@
-// The first blocks of a rank, and the large ones that it keeps, without the functions of the C library around
-// them.
+// The first blocks of a rank, the large ones that it keeps, and those of zeros, without the functions of the
+// C library around them.
 #include <gtest/gtest.h>
 #include <mimalloc.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <thread>
 #include <vector>
 
 #include "malloc/kept.h"
 #include "malloc/young.h"
+#include "malloc/zeros.h"
 
 namespace clump {
 namespace {
@@ -151,6 +156,25 @@ TEST(KeptBlocks, AreNoOthers) {
     EXPECT_FALSE(kept::keep(block)) << "no main thread of a rank";
     mi_free(block);
   }).join();
+}
+
+TEST(Zeros, TakeBackNoPageThatIsThereAndMakeNone) {
+  const auto page = static_cast<std::size_t>(getpagesize());
+  constexpr std::size_t kPages = 3000;
+  const std::vector<std::size_t> used = {0, 1, 2, 1000, 1023, 1024, 2500, kPages - 1};
+  auto* const room = static_cast<char*>(
+      mmap(nullptr, kPages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(room, MAP_FAILED);
+  madvise(room, kPages * page, MADV_NOHUGEPAGE);
+  for (const std::size_t one : used) std::memset(room + one * page, 'x', page);
+  zeros::fill(room + 5, kPages * page - 10);
+  std::vector<unsigned char> present(kPages);
+  ASSERT_EQ(mincore(room, kPages * page, present.data()), 0);
+  for (std::size_t one = 0; one < kPages; ++one)
+    EXPECT_EQ(present[one] & 1, std::ranges::find(used, one) != used.end()) << one;
+  for (std::size_t i = 0; i < kPages * page; ++i)
+    ASSERT_EQ(room[i], i < 5 || i >= kPages * page - 5 ? 'x' : 0) << i;
+  munmap(room, kPages * page);
 }
 
 }  // namespace

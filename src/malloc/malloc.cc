@@ -16,6 +16,7 @@
 
 #include "malloc/kept.h"
 #include "malloc/young.h"
+#include "malloc/zeros.h"
 
 #define CLUMP_MALLOC_API extern "C" __attribute__((visibility("default")))
 
@@ -56,31 +57,9 @@ std::size_t page() { return static_cast<std::size_t>(getpagesize()); }
 /// From this size on it is worth asking the kernel which pages are there.
 constexpr std::size_t kLarge = std::size_t{256} << 10;
 
-/// Most of the pages, of the first that `sample` has room for, are there.
-bool is_in_use(char* first, std::size_t pages) {
-  unsigned char sample[1024];
-  const std::size_t looked_at = pages < sizeof sample ? pages : sizeof sample;
-  if (mincore(first, looked_at * page(), sample) != 0) return true;
-  std::size_t present = 0;
-  for (std::size_t i = 0; i < looked_at; ++i) present += sample[i] & 1U;
-  return present * 2 > looked_at;
-}
-
-/// mimalloc would write zeros over memory that is fresh from the kernel, too, and so take pages that nobody
-/// needs yet. Pages that are there are overwritten, if they are many; otherwise the kernel takes back what
-/// there is and gives zeros when they are touched.
 [[gnu::noinline]] void* zeroed(void* block, std::size_t bytes) {
   const int error = errno;
-  char* const begin = static_cast<char*>(block);
-  char* const first = begin + (page() - reinterpret_cast<std::uintptr_t>(begin) % page()) % page();
-  const std::size_t pages = (bytes - static_cast<std::size_t>(first - begin)) / page();
-  if (is_in_use(first, pages) || madvise(first, pages * page(), MADV_DONTNEED) != 0) {
-    std::memset(begin, 0, bytes);
-  } else {
-    char* const last = first + pages * page();
-    std::memset(begin, 0, static_cast<std::size_t>(first - begin));
-    std::memset(last, 0, static_cast<std::size_t>(begin + bytes - last));
-  }
+  clump::zeros::fill(block, bytes);
   errno = error;
   return block;
 }
