@@ -18,6 +18,7 @@
 #include "fiber/facts.h"
 #include "fiber/kernel_state.h"
 #include "fiber/monitor.h"
+#include "fiber/process_cores.h"
 #include "fiber/processor_time.h"
 #include "fiber/rank_callbacks.h"
 #include "fiber/switch.h"
@@ -189,6 +190,7 @@ struct ServiceThread {
 /// one of the program's for it.
 void* serve(void* argument) {
   awake_threads::service_thread_begins();
+  use_cores_of_process();  // it has inherited those of the rank or worker that has made it
   // Freed at the end only: a thread that calls free() gets an arena of malloc's, 64 MB of address space.
   const std::unique_ptr<ServiceThread> thread(static_cast<ServiceThread*>(argument));
   void* const result = thread->body(thread->argument);

@@ -13,8 +13,8 @@ namespace clump::fiber {
 CLUMP_HOST_API void note_cores_of_process(std::vector<std::int32_t> cores);
 /// How many they are; 0: unknown.
 CLUMP_HOST_API int count_cores_of_process() noexcept;
-/// Lets the calling kernel thread run on all of them. Not for threads that a rank's program has made.
-CLUMP_HOST_API void use_cores_of_process() noexcept;
+/// Lets the calling kernel thread run on all of them, as each service thread does (start_kernel_thread).
+void use_cores_of_process() noexcept;
 /// How many helpers there are (start_helpers() in help.h).
 int count_helpers() noexcept;
 /// How many cores have neither a worker nor a helper, so that no thread there takes part in shared loops

@@ -53,7 +53,6 @@ class Background {
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
     base::name_own_thread("files");
-    fiber::use_cores_of_process();  // it has inherited those of the rank or worker that has made it
     static_cast<Background*>(background)->run();
     return nullptr;
   }

@@ -8,7 +8,6 @@
 
 #include "base/thread_name.h"
 #include "core/rank.h"
-#include "fiber/process_cores.h"
 #include "io/exchange.h"
 
 namespace clump::io {
@@ -70,7 +69,6 @@ void* ExchangeQueue::begin(void* owner) {
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
   base::name_own_thread("files");
-  fiber::use_cores_of_process();
   (*queue)->run();
   return nullptr;
 }

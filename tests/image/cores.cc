@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 #include <thread>
 
 #include <pthread.h>
@@ -39,6 +40,21 @@ int cores_of_child() {
   return cores;
 }
 
+/// A new thread must not have to wait for its maker's core before it may use another one: OpenMP's main
+/// thread spins until its team has begun.
+void begin_with_all_cores(int share) {
+  for (int round = 0; round < 20; ++round) {
+    std::mutex ended;
+    ended.lock();
+    std::thread thread([&] { ended.lock(); });
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    EXPECT(pthread_getaffinity_np(thread.native_handle(), sizeof set, &set) == 0 && CPU_COUNT(&set) == share);
+    ended.unlock();
+    thread.join();
+  }
+}
+
 }  // namespace
 
 // cores SHARE: so many each rank must have.
@@ -69,6 +85,8 @@ int main(int, char** arguments) {
     EXPECT(sched_getcpu() == static_cast<int>(core));  // the worker's, not where the rank's own thread sleeps
     MPI_Barrier(MPI_COMM_WORLD);
   }
+
+  begin_with_all_cores(share);
 
   // Attributes that name cores are obeyed.
   cpu_set_t allowed, one;

@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <threads.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -37,15 +36,13 @@ namespace {
 struct Heritage {
   bool from_fiber = false;
   fiber::KernelState* state = nullptr;  ///< a reference is held
-  Cores cores;                          ///< unknown if the thread's attributes set its cores
 
-  explicit Heritage(const pthread_attr_t* attributes) {
+  Heritage() {
     const fiber::Fiber* const maker = fiber::rank_fiber();
     if (maker == nullptr) return;
     from_fiber = true;
     state = maker->kernel_state;
     fiber::retain(state);
-    if (!names_cores(attributes)) cores = cores_of_fiber();
   }
   Heritage(const Heritage&) = delete;
   Heritage& operator=(const Heritage&) = delete;
@@ -53,19 +50,8 @@ struct Heritage {
 
   void take() const {
     if (!from_fiber) return;
-    use_cores(cores);
     fiber::inherit(state);
     signals::catch_up_with_directory();
-  }
-
- private:
-  /// Attributes that set no cores name as many as a mask can hold.
-  static bool names_cores(const pthread_attr_t* attributes) {
-    Cores named;
-    return attributes != nullptr &&
-           pthread_attr_getaffinity_np(attributes, sizeof named.bits,
-                                       reinterpret_cast<cpu_set_t*>(named.bits)) == 0 &&
-           std::ranges::any_of(named.bits, [](unsigned char byte) { return byte != 0xff; });
   }
 };
 
@@ -159,7 +145,7 @@ int create_thread(pthread_t* thread, const pthread_attr_t* attributes, void* (*f
   fiber::Identity* const identity = fiber::identity();
   const ThreadAttributes ours(attributes, guard_of_next_thread(identity));
   auto* start = new (std::nothrow)
-      Start{function, c11_function, argument, identity, ours.has_room_for_signals(), Heritage(attributes)};
+      Start{function, c11_function, argument, identity, ours.has_room_for_signals(), Heritage()};
   if (start == nullptr) return EAGAIN;
   if (identity != nullptr) {
     fiber::thread_begins();
@@ -167,7 +153,12 @@ int create_thread(pthread_t* thread, const pthread_attr_t* attributes, void* (*f
     image_of(identity).threads.fetch_add(1, std::memory_order_relaxed);
   }
   ThreadEnd::announce();
-  const int error = create_hidden(thread, ours.get(), &run_thread, start);
+  const int error = [&] {
+    // Not by the thread itself: it would have to wait for the worker's core first, on which its maker may
+    // spin until it has begun (OpenMP).
+    const WithCoresOfFiber cores;
+    return create_hidden(thread, ours.get(), &run_thread, start);
+  }();
   if (error == 0) return 0;  // the thread has `start`, and may have freed what `thread` points to
   ThreadEnd::withdraw();
   if (identity != nullptr) {
