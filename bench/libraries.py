@@ -30,7 +30,7 @@ class Library:
         usable = sorted(os.sched_getaffinity(0))[:measurement.cores]
         command = ["taskset", "-c", ",".join(map(str, usable)), f"{self.home}/bin/mpiexec", *self.options, *measurement.our_options,
                    "-n", str(measurement.ranks), str(self.programs / measurement.program), *map(str, arguments)]
-        return begin(command, self.environment | SHARING.get(measurement.sharing, {}).get(self.name, {}))
+        return begin(command, self.environment | SHARING.get(measurement.sharing, {}).get(self.name, {}) | measurement.settings)
 
 
 def is_older(target, sources):

@@ -1,12 +1,15 @@
 /* A Jacobi iteration in the masteronly style: OpenMP sweeps, and in between the master thread exchanges the
- * halos of all four sides with MPI, while the other threads have nothing to do. The halos are wide, so that
- * one exchange serves as many sweeps (what a program does whose sweeps are cheap); those to the left and to
- * the right are columns, which the library has to gather. The domain is periodic: a rank alone is its own
- * neighbour. Prints the time of an exchange with the bytes that a rank sends in it, and of its sweeps. */
+ * halos of all four sides with MPI, while the other threads have nothing to do. Halos are narrow, for one
+ * sweep, or wide, so that one exchange serves as many sweeps (what a program does whose sweeps are cheap);
+ * those to the left and to the right are columns, which the library has to gather. The domain is periodic: a
+ * rank alone is its own neighbour. Prints the time of an exchange with the bytes that a rank sends in it,
+ * of its sweeps, and of both: where ranks share cores, a rank waits in its exchange for the sweeps of others.
+ */
 #include "measure.h"
 
-enum { kHalo = 64, kSweeps = 8, kLeastSteps = 10 };
+enum { kWide = 64, kSweeps = 8, kLeastSteps = 10 };
 
+static int halo;
 static int inner, width;   /* points of a rank in each direction, without halos and with them */
 static double *now, *next; /* width * width points */
 static int north, south, west, east;
@@ -16,17 +19,17 @@ static double* point(double* field, int row, int column) { return field + (size_
 
 static void exchange(double* field) {
   MPI_Request requests[4];
-  const int rows = kHalo * width;
-  MPI_Irecv(point(field, kHalo, 0), 1, columns, west, 0, MPI_COMM_WORLD, &requests[0]);
-  MPI_Irecv(point(field, kHalo, kHalo + inner), 1, columns, east, 1, MPI_COMM_WORLD, &requests[1]);
-  MPI_Isend(point(field, kHalo, inner), 1, columns, east, 0, MPI_COMM_WORLD, &requests[2]);
-  MPI_Isend(point(field, kHalo, kHalo), 1, columns, west, 1, MPI_COMM_WORLD, &requests[3]);
+  const int rows = halo * width;
+  MPI_Irecv(point(field, halo, 0), 1, columns, west, 0, MPI_COMM_WORLD, &requests[0]);
+  MPI_Irecv(point(field, halo, halo + inner), 1, columns, east, 1, MPI_COMM_WORLD, &requests[1]);
+  MPI_Isend(point(field, halo, inner), 1, columns, east, 0, MPI_COMM_WORLD, &requests[2]);
+  MPI_Isend(point(field, halo, halo), 1, columns, west, 1, MPI_COMM_WORLD, &requests[3]);
   MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
   /* Rows from end to end, with the corners that came from the sides. */
   MPI_Irecv(point(field, 0, 0), rows, MPI_DOUBLE, north, 2, MPI_COMM_WORLD, &requests[0]);
-  MPI_Irecv(point(field, kHalo + inner, 0), rows, MPI_DOUBLE, south, 3, MPI_COMM_WORLD, &requests[1]);
+  MPI_Irecv(point(field, halo + inner, 0), rows, MPI_DOUBLE, south, 3, MPI_COMM_WORLD, &requests[1]);
   MPI_Isend(point(field, inner, 0), rows, MPI_DOUBLE, south, 2, MPI_COMM_WORLD, &requests[2]);
-  MPI_Isend(point(field, kHalo, 0), rows, MPI_DOUBLE, north, 3, MPI_COMM_WORLD, &requests[3]);
+  MPI_Isend(point(field, halo, 0), rows, MPI_DOUBLE, north, 3, MPI_COMM_WORLD, &requests[3]);
   MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
 }
 
@@ -52,12 +55,15 @@ static void find_neighbours(void) {
   MPI_Comm_free(&grid);
 }
 
-static void run(int points) {
+static void run(int points, int halos, int sweeps) {
+  halo = halos;
   inner = points;
-  width = inner + 2 * kHalo;
+  width = inner + 2 * halo;
+  const size_t bytes = 2 * sizeof(double) * (size_t)halo * ((size_t)inner + (size_t)width);
+  if (bytes > largest) return;
   now = new_buffer((size_t)width * width * sizeof(double));
   next = new_buffer((size_t)width * width * sizeof(double));
-  MPI_Type_vector(inner, kHalo, width, MPI_DOUBLE, &columns);
+  MPI_Type_vector(inner, halo, width, MPI_DOUBLE, &columns);
   MPI_Type_commit(&columns);
   double exchanging = 0, sweeping = 0;
   int steps = -1, more = 1; /* the first one does not count */
@@ -67,7 +73,7 @@ static void run(int points) {
     exchange(now);
     MPI_Barrier(MPI_COMM_WORLD);
     const double middle = MPI_Wtime();
-    for (int i = 1; i <= kSweeps; ++i) sweep(i);
+    for (int i = 1; i <= sweeps; ++i) sweep(i);
     if (steps >= 0) {
       exchanging += middle - begin;
       sweeping += MPI_Wtime() - middle;
@@ -75,10 +81,10 @@ static void run(int points) {
       MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
     }
   }
-  const size_t bytes = 2 * sizeof(double) * kHalo * ((size_t)inner + width);
   if (rank == 0) {
     printf("masteronly_exchange %zu %.6g\n", bytes, exchanging / steps);
     printf("masteronly_sweeps %zu %.6g\n", bytes, sweeping / steps);
+    printf("masteronly_step %zu %.6g\n", bytes, (exchanging + sweeping) / steps);
   }
   MPI_Type_free(&columns);
   free(now);
@@ -88,7 +94,8 @@ static void run(int points) {
 int main(int argc, char** argv) {
   measure_init(&argc, &argv);
   find_neighbours();
-  for (int points = 512; points <= 4096; points *= 2) run(points);
+  for (int points = 256; points <= 4096; points *= 4) run(points, 1, 1);
+  for (int points = 512; points <= 4096; points *= 2) run(points, kWide, kSweeps);
   MPI_Finalize();
   return 0;
 }

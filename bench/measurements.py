@@ -19,6 +19,7 @@ class Measurement:
     cores: int = 2
     hosts: int = 1             # more: see cluster.py
     sharing: str = None        # which settings of libraries.SHARING the peers get
+    settings: dict = dataclasses.field(default_factory=dict)  # more of the environment, for all libraries
     ours_alone: bool = False   # the peers do not get so far
     our_options: tuple = ()    # of our mpiexec, where ours is alone
     also_flat: bool = False    # also ours without stages, where there are several hosts
@@ -250,6 +251,15 @@ COLLECTIVES += [timed("touched-2", for_targets=False)]
 # One rank with two threads: what a rank of a masteronly program is that has a node.
 COLLECTIVES += [timed("masteronly-1", sharing="threads that compute", for_targets=False),
                 timed("masteronly-helpers=0-1", our_options=("--helpers", "0"), ours_alone=True, for_targets=False)]
+
+
+def masteronly_of(ranks, threads, wait):
+    """A parallel region for each exchange, with narrow halos. OpenMP's threads spin (active) or sleep (passive) meanwhile."""
+    return timed(f"masteronly-threads={threads}-{wait}-{ranks}", 256 * KB, sharing=CROWDED if ranks > 2 else "threads that compute", for_targets=False,
+                 settings={"OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": wait})
+
+
+COLLECTIVES += [masteronly_of(2, 1, "passive")] + [masteronly_of(ranks, 2, wait) for ranks in (1, 2, 4) for wait in ("active", "passive")]
 COLLECTIVE_LIMITS = [argument for operation in OPERATIONS for argument in (operation, *large_sizes(operation, 2))]
 
 
