@@ -77,7 +77,18 @@ CLUMP_HOST_API ssize_t recv(int descriptor, void* bytes, size_t count, int flags
 }
 CLUMP_HOST_API ssize_t __recv_chk(int descriptor, void* bytes, size_t count, size_t room, int flags) {
   static constinit Hidden<ssize_t(int, void*, size_t, size_t, int)> real{"__recv_chk"};
-  return real(kernel_number(descriptor), bytes, count, room, flags);
+  return unless_left(real(kernel_number(descriptor), bytes, count, room, flags));
+}
+CLUMP_HOST_API ssize_t recvfrom(int descriptor, void* bytes, size_t count, int flags, sockaddr* from,
+                                socklen_t* length) {
+  static constinit Hidden<ssize_t(int, void*, size_t, int, sockaddr*, socklen_t*)> real{"recvfrom"};
+  return unless_left(real(kernel_number(descriptor), bytes, count, flags, from, length));
+}
+CLUMP_HOST_API ssize_t __recvfrom_chk(int descriptor, void* bytes, size_t count, size_t room, int flags,
+                                      sockaddr* from, socklen_t* length) {
+  static constinit Hidden<ssize_t(int, void*, size_t, size_t, int, sockaddr*, socklen_t*)> real{
+      "__recvfrom_chk"};
+  return unless_left(real(kernel_number(descriptor), bytes, count, room, flags, from, length));
 }
 
 // Writing.

@@ -99,6 +99,7 @@ const Row kRows[] = {
     {"readv", [] { (void)!readv(kNone, &no_part, 1); }},
     {"pread", [] { (void)!pread(kNone, room, 0, 0); }},
     {"recv", [] { recv(kNone, room, 0, 0); }},
+    {"recvfrom", [] { recvfrom(kNone, room, 0, 0, nullptr, nullptr); }},
     {"write", [] { (void)!write(kNone, "", 0); }},
     {"writev", [] { (void)!writev(kNone, &no_part, 1); }},
     {"pwrite", [] { (void)!pwrite(kNone, "", 0, 0); }},
@@ -118,6 +119,7 @@ const Row kRows[] = {
     {"select", [] { select(0, nullptr, nullptr, nullptr, &no_time_too); }},
     {"pselect", [] { pselect(0, nullptr, nullptr, nullptr, &no_time, nullptr); }},
     {"epoll_ctl", [] { epoll_ctl(kNone, EPOLL_CTL_ADD, kNone, &event); }},
+    {"epoll_wait", [] { epoll_wait(kNone, &event, 1, 0); }},
     {"epoll_pwait", [] { epoll_pwait(kNone, &event, 1, 0, nullptr); }},
     {"epoll_pwait2", [] { epoll_pwait2(kNone, &event, 1, &no_time, nullptr); }},
     // Asked about and changed.
@@ -216,6 +218,7 @@ const Row kRows[] = {
     {"getwchar_unlocked", nullptr, kReads},
     {"__pread_chk", nullptr, kSame},
     {"__recv_chk", nullptr, kSame},
+    {"__recvfrom_chk", nullptr, kSame},
     {"__ttyname_r_chk", nullptr, kSame},
 };
 
