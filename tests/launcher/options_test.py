@@ -30,6 +30,22 @@ class Options(tool.Case):
         self.assert_says(tool.run("-n", "2x", "true"), 2, "'2x' is not a whole number")
         self.assert_says(tool.run("-n", "99999999999999999999", "true"), 2, "too large")
 
+    def test_two_numbers_of_ranks(self):
+        """-c is srun's for what each rank has of the machine. The same option again replaces the first."""
+        self.assertEqual(tool.run("-n", "3", "-np", "2", "echo", "x").out, "x\nx\n")
+        self.assert_says(tool.run("-n", "4", "-c", "2", "true"), 2, "-n 4 and -c 2: each is the number of ranks", "--cpus-per-task")
+        self.assert_says(tool.run("-c", "2", "-n", "4", "true"), 2, "-c 2 and -n 4")
+        self.assertEqual(tool.run("-c", "1", "echo", "x", ":", "-n", "1", "echo", "x").out, "x\nx\n")
+
+    def test_a_trace_overwrites_no_program(self):
+        """Intel MPI's -trace needs no word."""
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder, "program")
+            program.write_text("#!/bin/sh\n")
+            program.chmod(0o755)
+            self.assert_says(tool.run("-trace", program, "echo", "x"), 2, f"{program} is a program, which the trace would overwrite", "-trace FILE.json")
+            self.assertEqual(program.read_text(), "#!/bin/sh\n")
+
     def test_more_ranks_than_there_can_be(self):
         part = ["-n", "16777216", "true", ":"]
         self.assert_says(tool.run(*part, "-n", "1", "true"), 2, "16777217 ranks in all are too many: a job has at most 16777216")
@@ -129,6 +145,10 @@ class Options(tool.Case):
     def test_options_that_ask_for_what_happens_anyway(self):
         result = tool.run("--allow-run-as-root", "--oversubscribe", "-memory-alloc-kinds", "system,cuda:device", "-n", "40", "true")
         self.assertEqual((result.code, result.err), (0, ""))
+
+    def test_cores_of_each_rank_are_named_as_ignored(self):
+        for value in "node:PE=2", "slot:pe=2", "ppr:1:node:PE=2":
+            self.assert_says(tool.run("--map-by", value, "-n", "1", "true"), 0, f"option PE= of --map-by {value} is ignored")
 
     def test_refused_options_say_why(self):
         for option, why in ((("--nolocal",), "--host"), (("--rankfile", "f"), "--map-by"),

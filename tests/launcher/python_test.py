@@ -86,7 +86,7 @@ class Fibers(Reports):
         told = run("--explain", *FIBERS, "-n", 1, sys.executable, "-c", "0")
         if "there is no libpython" in told.err:
             self.skipTest(told.err)
-        self.assert_says(told, 0, "1 rank as fiber")
+        self.assert_says(told, 0, "1 rank as a fiber")
 
     def test_orders(self):
         """A program that is wrong about the order of messages fails by a seed, and by that one again."""

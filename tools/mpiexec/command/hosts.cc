@@ -10,6 +10,7 @@
 #include <optional>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
 #include "common/text_file.h"
 
@@ -292,6 +293,24 @@ base::Status divide(const std::vector<Host>& hosts, int per_host, const std::vec
     for (const int one : found) host_of.push_back(numbers[static_cast<std::size_t>(one)]);
   }
   return {};
+}
+
+void renumber(std::span<int> host_of, MapBy by) {
+  std::vector<std::pair<int, int>>
+      left;  // the hosts in the order of their first ranks, and how many each gets
+  for (const int host : host_of) {
+    const auto known = std::ranges::find(left, host, &std::pair<int, int>::first);
+    if (known != left.end())
+      ++known->second;
+    else
+      left.emplace_back(host, 1);
+  }
+  std::size_t at = 0;
+  for (int& host : host_of) {
+    while (left[at].second == 0) at = (at + 1) % left.size();
+    host = left[at].first;
+    if (--left[at].second == 0 || by == MapBy::kNode) at = (at + 1) % left.size();
+  }
 }
 
 void keep_used(std::vector<Host>& hosts, int per_host, const std::vector<RanksOnHosts>& ranks, MapBy by) {

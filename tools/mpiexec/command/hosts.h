@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -72,6 +73,9 @@ struct RanksOnHosts {
 /// The same where ranks have hosts of their own.
 base::Status divide(const std::vector<Host>& hosts, int per_host, const std::vector<RanksOnHosts>& ranks,
                     MapBy by, std::vector<int>& host_of);
+
+/// Numbers the ranks of divide() otherwise; each host keeps as many. Open MPI's --rank-by.
+void renumber(std::span<int> host_of, MapBy by);
 
 /// By a number that is said of one of them. Others have one slot then, as in divide().
 bool have_slots(const std::vector<Host>& hosts);

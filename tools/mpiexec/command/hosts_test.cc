@@ -193,6 +193,20 @@ TEST(Hosts, GetRanksInTurn) {
   EXPECT_FALSE(divide(hosts_of("a,b"), 2, 5, MapBy::kNode, host_of).ok());
 }
 
+TEST(Hosts, KeepTheirRanksWhenTheseAreRenumbered) {
+  using Hosts = std::vector<int>;
+  const auto renumbered = [](Hosts host_of, MapBy by) {
+    renumber(host_of, by);
+    return host_of;
+  };
+  EXPECT_EQ(renumbered(divided("a:2,b:3", 0, 5), MapBy::kNode), (Hosts{0, 1, 0, 1, 1}));
+  EXPECT_EQ(renumbered(divided("a:4,b:4", 0, 3), MapBy::kNode), (Hosts{0, 0, 0}))
+      << "where --map-by node has both";
+  EXPECT_EQ(renumbered(divided("a:1,b:2,c:4", 0, 7, MapBy::kNode), MapBy::kSlot),
+            (Hosts{0, 1, 1, 2, 2, 2, 2}));
+  EXPECT_EQ(renumbered({}, MapBy::kNode), Hosts());
+}
+
 TEST(Hosts, AllRanksAreSomewhere) {
   for (int ranks = 1; ranks < 60; ++ranks) {
     for (const char* const list : {"a", "a,b,c", "a:2,b:1", "a:7,b,c:3,d:11"}) {

@@ -32,7 +32,7 @@ int fail(const base::Status& status, int exit_code) {
 
 /// A user of Open MPI expects a rank for each core.
 bool says_no_number(const Command& command) {
-  const bool is_said = std::ranges::any_of(command.parts, [](const Part& part) { return part.says_ranks; });
+  const bool is_said = std::ranges::any_of(command.parts, [](const Part& part) { return part.says_ranks(); });
   return !is_said && command.per_host == 0 && command.hosts.empty() && !command.parts.front().words.empty();
 }
 

@@ -1,6 +1,7 @@
 #include "command/option_handlers.h"
 
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -156,8 +157,18 @@ base::Status qualify_mapping(Command& command, const Given& given, const std::st
 }  // namespace
 
 base::Status ranks(Parser& parser, const Given& given) {
-  parser.part().says_ranks = true;
-  return read_number(given, given.values[0], parser.part().ranks);
+  Part& part = parser.part();
+  const auto is_c = [](std::string_view option) {
+    return option.substr(option.find_first_not_of('-')).starts_with("c");
+  };
+  if (part.says_ranks() && is_c(part.ranks_option) != is_c(given.word))
+    return base::fail(
+        MPI_ERR_ARG,
+        "{} and {}: each is the number of ranks here; if -c is srun's, the processors of each rank, leave it "
+        "out, or write --cpus-per-task",
+        part.ranks_option, given.text());
+  part.ranks_option = given.text();
+  return read_number(given, given.values[0], part.ranks);
 }
 
 base::Status path(Parser& parser, const Given& given) {
@@ -234,9 +245,14 @@ base::Status map_by(Parser& parser, const Given& given) {
   const std::string& unit = meant.empty() ? said : meant;
   if (unit != "ppr" && unit != "rankfile" && unit != "pe-list" && unit != "dist" && unit != "pci")
     CLUMP_TRY(qualify_mapping(command, given, value, value.find(':')));
+  const std::size_t end = value.find(":node");
+  const bool counts = unit == "node" || unit == "slot" || (unit == "ppr" && end != std::string::npos);
+  if (counts && lower(value).find(":pe=") != std::string::npos)
+    parser.ignore(fmt::format("PE= of {}", given.text()),
+                  "a rank's threads get the cores between it and the next one");
   if (unit == "node" || unit == "slot") {
     command.map_by = unit == "node" ? MapBy::kNode : MapBy::kSlot;
-  } else if (const std::size_t end = value.find(":node"); unit == "ppr" && end != std::string::npos) {
+  } else if (counts) {
     return read_number(given, value.substr(4, end - 4), command.per_host);
   } else if (unit == "seq" || unit == "rankfile" || unit == "pe-list") {
     return no_rank_file(given);
@@ -247,6 +263,19 @@ base::Status map_by(Parser& parser, const Given& given) {
     parser.ignore(option,
                   "on a host ranks go to cores in blocks; slot and node say in what order hosts get them");
   }
+  return {};
+}
+
+base::Status rank_by(Parser& parser, const Given& given) {
+  constexpr const char* kAll =
+      "slot|node|fill|span|hwthread|core|l1cache|l2cache|l3cache|numa|package|socket|board";
+  const std::string said = lower(given.values[0].substr(0, given.values[0].find(':')));
+  const std::string unit = value_meant(said, kAll);
+  if (unit.empty() && !said.empty()) return no_such_value(given, said, kAll);
+  if (unit == "slot" || unit == "node")
+    parser.command().rank_by = unit == "node" ? MapBy::kNode : MapBy::kSlot;
+  else
+    parser.ignore(given.text(), "those of a host go to cores in blocks; see --map");
   return {};
 }
 
@@ -322,6 +351,16 @@ base::Status check(Parser& parser, const Given& given) {
 base::Status profile(Parser& parser, const Given& given) {
   parser.command().profile = true;
   if (!given.values.empty()) parser.command().profile_file = given.values[0];
+  return {};
+}
+
+/// Intel MPI's -trace takes no word, so a program may stand behind it.
+base::Status trace(Parser& parser, const Given& given) {
+  const std::string& file = given.values[0];
+  if (!file.ends_with(".json") && tools::is_file(file) && ::access(file.c_str(), X_OK) == 0)
+    return base::fail(MPI_ERR_ARG, "{}: {} is a program, which the trace would overwrite; write {} FILE.json",
+                      given.text(), file, given.word);
+  parser.command().trace = file;
   return {};
 }
 

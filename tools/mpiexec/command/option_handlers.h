@@ -101,11 +101,11 @@ base::Status output_file(Parser& parser, const Given& given) {
 }
 
 using Handler = base::Status(Parser& parser, const Given& given);
-Handler ranks, path, architecture, options_of_file, parts_of_file;              // programs
-Handler run_as, scheduler, hosts, hostfile, one_per_host, map_by, round_robin;  // where ranks run
-Handler launcher, prefix, mca;                                                  // how other hosts are reached
-Handler export_variable, initial_errhandler, allocator;                         // what they find there
-Handler collectives, reproducible, check, profile, seed, explore;               // how they run
+Handler ranks, path, architecture, options_of_file, parts_of_file;                       // programs
+Handler run_as, scheduler, hosts, hostfile, one_per_host, map_by, rank_by, round_robin;  // where ranks run
+Handler launcher, prefix, mca;                                            // how other hosts are reached
+Handler export_variable, initial_errhandler, allocator;                   // what they find there
+Handler collectives, reproducible, check, profile, trace, seed, explore;  // how they run
 Handler output_folder, output_folder_and_tee, output, input, gdb_commands;
 Handler tag_output, timestamp_output, line_prefix, color, universe;
 Handler count_elsewhere;  ///< says how many ranks there are for a resource that is not told apart here

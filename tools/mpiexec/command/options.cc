@@ -46,8 +46,8 @@ base::Status count_ranks(Command& command) {
                                          all, kMaxRanks);
   };
   for (Part& part : command.parts) {
-    if (part.says_ranks) CLUMP_TRY(add(part.ranks));
-    if (part.says_ranks || part.words.empty()) continue;
+    if (part.says_ranks()) CLUMP_TRY(add(part.ranks));
+    if (part.says_ranks() || part.words.empty()) continue;
     if (!command.needs_ranks.empty())
       return base::fail(MPI_ERR_ARG, "{}: says here nothing about the number of ranks: give it by -n",
                         command.needs_ranks);

@@ -43,7 +43,7 @@ struct Environment {
 /// One part of an MPMD command line.
 struct Part {
   int ranks = 1;
-  bool says_ranks = false;          ///< by -n
+  std::string ranks_option;         ///< that says `ranks`, as typed; empty: none does
   std::optional<std::string> soft;  ///< as typed
   std::vector<std::string> path;    ///< where the program is looked for before PATH
   std::vector<std::string> words;   ///< the program as typed, then its arguments
@@ -51,6 +51,8 @@ struct Part {
   int words_to_come = 0;            ///< so many follow, ':' perhaps among them; 0: all up to ':'
   std::string working_directory;    ///< as typed; empty: mpiexec's
   Environment environment;
+
+  bool says_ranks() const { return !ranks_option.empty(); }
 };
 
 struct Command {
@@ -78,6 +80,7 @@ struct Command {
   std::string hosts_from;                ///< the variable that names them, with its value; empty: an option
   int per_host = 0;                      ///< so many ranks on each; 0: not said
   MapBy map_by = MapBy::kSlot;
+  std::optional<MapBy> rank_by;    ///< how they are numbered then; none: in that order
   tools::LauncherChoice launcher;  ///< without what variables say
   tools::Wish batch_system;        ///< whose list of hosts is taken (batch_hosts.h)
   std::string allocation;     ///< the variable by which a batch system has given `hosts`; empty: none has

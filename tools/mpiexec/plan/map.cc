@@ -84,13 +84,13 @@ std::string map_text(const Plan& plan) {
   const pmi::Node& node = plan.job.this_node();
   const int ranks = plan.job.ranks(node);
   const std::string title = plan.job.nodes.size() > 1 ? fmt::format("map of {}", node.name) : "map";
-  const std::string_view plural = ranks == 1 ? "" : "s";
+  const std::string_view plural = ranks == 1 ? "" : "s", article = ranks == 1 ? "a " : "";
   if (plan.workers.empty()) {
     const std::vector<std::int32_t> cores =
         plan.only_cores.empty() ? tools::allowed_processors() : plan.only_cores;
-    const std::string what =
-        plan.job.seed ? fmt::format("fiber{} of one worker in the order of seed {}", plural, *plan.job.seed)
-                      : fmt::format("thread{}", plural);
+    const std::string what = plan.job.seed ? fmt::format("{}fiber{} of one worker in the order of seed {}",
+                                                         article, plural, *plan.job.seed)
+                                           : fmt::format("{}thread{}", article, plural);
     return fmt::format("{}: {} rank{} as {}, which the kernel runs on cores {}\n", title, ranks, plural, what,
                        tools::as_list(cores));
   }
@@ -103,7 +103,7 @@ std::string map_text(const Plan& plan) {
     text += fmt::format(" as {}, on {} core{}", ranks == 1 ? "a process" : "processes", workers,
                         workers == 1 ? "" : "s");
   else
-    text += fmt::format(" as {}fiber{}{}, run by {} worker{}", plain > 0 ? "processes and " : "", plural,
+    text += fmt::format(" as {}fiber{}{}, run by {} worker{}", plain > 0 ? "processes and " : article, plural,
                         hosts.size() > 1 && plain == 0 ? fmt::format(" of {} processes", hosts.size()) : "",
                         workers, workers == 1 ? "" : "s");
   return text + fmt::format("{}\n", plan.quota ? "" : " (core: ranks)") +

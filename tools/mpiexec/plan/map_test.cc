@@ -31,7 +31,7 @@ TEST(Map, SmallJob) {
   EXPECT_EQ(map_text(plan_of(7, {{0, 0, 0, 0, 0, 3}, {1, 1, 0, 0, 0, 3}})),
             "map: 7 ranks as fibers, run by 2 workers (core: ranks)\n    0: 0-3  1: 4-6\n");
   EXPECT_EQ(map_text(plan_of(1, {{5, 5, 5, 0, 0, 2}})),
-            "map: 1 rank as fiber, run by 1 worker (core: ranks)\n    5: 0\n");
+            "map: 1 rank as a fiber, run by 1 worker (core: ranks)\n    5: 0\n");
 }
 
 TEST(Map, ExploredJob) {

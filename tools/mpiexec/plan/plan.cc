@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <numeric>
 #include <set>
+#include <span>
 
 #include "base/random.h"
 #include "coll/select/rules.h"
@@ -115,10 +116,10 @@ bool find_in(const std::vector<std::string>& folders, const std::string& typed, 
   });
 }
 
-/// "3 ranks as fibers".
+/// "1 rank as a fiber", "3 ranks as fibers".
 std::string ranks_as(int ranks, std::string_view what) {
-  return fmt::format("{} rank{} as {}{}", ranks, ranks == 1 ? "" : "s", what.substr(0, what.find(' ')),
-                     ranks == 1 ? "" : "s");
+  const std::string_view kind = what.substr(0, what.find(' '));
+  return ranks == 1 ? fmt::format("1 rank as a {}", kind) : fmt::format("{} ranks as {}s", ranks, kind);
 }
 
 std::string explain(const Plan& plan, const Command& command) {
@@ -133,13 +134,14 @@ std::string explain(const Plan& plan, const Command& command) {
   if (imaged > 0) {
     const std::string where = hosts == 1 ? "one process" : fmt::format("{} processes", hosts);
     const bool fibers = job.scheduler == pmi::Scheduler::kFibers;
-    text = fmt::format("{} of {}, each with a private image of {}; ",
-                       ranks_as(imaged, fibers ? "fiber" : "thread"), where, typed);
+    const bool alone = imaged == 1;
+    text = fmt::format("{} of {}, {} a private image of {}; ", ranks_as(imaged, fibers ? "fiber" : "thread"),
+                       where, alone ? "with" : "each with", typed);
     const std::size_t workers = job.cores.size();
     if (job.nodes.size() > 1)
       text += fmt::format("on {}", host_list(job));
     else if (fibers)
-      text += fmt::format("{} {}", workers, workers == 1 ? "worker runs them" : "workers run them");
+      text += fmt::format("{} worker{} {}", workers, workers == 1 ? " runs" : "s run", alone ? "it" : "them");
     else
       text += fmt::format("waiting ranks {}{}",
                           job.spin ? "spin briefly (a core for each)" : "sleep (more ranks than cores)",
@@ -310,6 +312,12 @@ base::Status assign_slots(const Command& command, const std::vector<Housing>& ho
   std::vector<int> host_of;
   CLUMP_TRY(divide(hosts, command.hosts.empty() ? 0 : command.per_host, ranks_on_hosts(command),
                    command.map_by, host_of));
+  std::span<int> rest = host_of;
+  for (const RanksOnHosts& some : ranks_on_hosts(command)) {
+    const auto count = static_cast<std::size_t>(some.ranks);
+    if (command.rank_by) renumber(rest.first(count), *command.rank_by);
+    rest = rest.subspan(count);
+  }
   std::vector<std::int32_t> ranks(host_of.size());
   std::iota(ranks.begin(), ranks.end(), 0);
   const auto host_at = [&](std::int32_t rank) { return host_of[static_cast<std::size_t>(rank)]; };
