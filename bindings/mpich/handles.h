@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <type_traits>
 
 #include "mpi.h"
 
@@ -48,7 +49,8 @@ namespace detail {
 constexpr std::uint32_t kMade = 0x80000000u;
 constexpr std::uint32_t kFirstMade =
     4096;  // and the first value that no predefined handle of MPICH has below its kind
-constexpr std::size_t kPredefined = 1024;  // values of the standard's predefined handles are smaller
+constexpr std::size_t kPredefined = 1024;     // values of the standard's predefined handles are smaller
+constexpr std::uint32_t kReal2 = 0x4c000226;  // MPI_REAL2 there
 
 constexpr std::size_t place_of(std::uint32_t mpich) { return (mpich ^ (mpich >> 23) ^ (mpich >> 28)) & 0xff; }
 
@@ -84,10 +86,20 @@ inline constexpr std::array<std::uint16_t, 256> kStandardValues = standard_value
 inline constexpr std::array<std::uint32_t, kPredefined> kMpichValues =
     mpich_values<Comm, Group, Win, Session, Message, Info, Errhandler, Request, Op, Datatype>();
 
+/// What has no pair. MPI_REAL2 and MPIX_C_FLOAT16 of MPICH are one datatype here, which a program gets back
+/// as the latter: mpi4py takes datatypes apart and makes them of numpy's. All else becomes a handle that
+/// every function refuses.
+template <typename Handle>
+inline std::intptr_t unpaired(std::uint32_t bits) {
+  if constexpr (std::is_same_v<Handle, Datatype>) {
+    if (bits == kReal2) return reinterpret_cast<std::intptr_t>(MPI_REAL2);
+  }
+  return bits == 0 ? 0 : std::intptr_t{1} << 32 | bits;
+}
+
 }  // namespace detail
 
-/// The handle for the standard's functions. One that is neither predefined nor made by this library becomes
-/// one that every function refuses.
+/// The handle for the standard's functions.
 template <typename Handle>
 inline StandardOf<Handle> standard(Handle handle) {
   static_assert(detail::have_places<Handle>());
@@ -98,8 +110,7 @@ inline StandardOf<Handle> standard(Handle handle) {
   } else {
     const std::uint16_t candidate = detail::kStandardValues<Handle>[detail::place_of(bits)];
     value = candidate != 0 && detail::kMpichValues[candidate] == bits ? candidate
-            : bits == 0                                               ? 0
-                                                                      : (std::intptr_t{1} << 32 | bits);
+                                                                      : detail::unpaired<Handle>(bits);
   }
   return reinterpret_cast<StandardOf<Handle>>(value);
 }
