@@ -211,7 +211,7 @@ def write(functions: Dict[str, Function], entries: Dict[str, Entry]) -> str:
             declared.add(name_of(function, entry))
             parameters = ", ".join(a.declaration for a in arguments(function, entry))
             text.append(f"{returns(function.small, entry)} {name_of(function, entry)}({parameters});\n")
-            if checkings.is_labelled(function):
+            if checkings.has_body(function):
                 text.append(f"namespace checked {{\n[[gnu::cold]] base::Status {name_of(function, entry)}({parameters});\n}}\n")
             if is_described(entry):
                 parameters = ", ".join([a.declaration for a in _described(function, entry)] + ["const Called& called"])

@@ -13,15 +13,19 @@ _COMPLETING = re.compile(
     r"MPI_((Wait|Test)(all|any|some)?|Start(all)?|Request_get_status(_all|_any|_some)?|Request_free|Reduce_local|P(ready|arrived)\w*"
     r"|(Comm_|Session_)?(Buffer_(attach|detach|flush)|(attach|detach|flush)_buffer)|((Comm|Type)_free_keyval|Keyval_free))$"
 )
-# Accesses to windows, which may conflict with others, and what opens files, which are to be closed.
-_ACCESSING = re.compile(r"MPI_(R?(put|get|accumulate|get_accumulate)|Fetch_and_op|Compare_and_swap|File_open)$", re.IGNORECASE)
+# Accesses to windows, which may conflict with others, and what orders them: these have such bodies, too (checked_windows.cc).
+_ONE_SIDED = re.compile(
+    r"MPI_(R?(put|get|accumulate|get_accumulate)|Fetch_and_op|Compare_and_swap"
+    r"|Win_(fence|start|complete|post|wait|test|(un)?lock(_all)?|flush(_local)?(_all)?|sync))$",
+    re.IGNORECASE,
+)
 # Handles that are to be freed.
 _MADE = {"COMMUNICATOR", "GROUP", "DATATYPE", "OPERATION", "ERRHANDLER", "INFO", "REQUEST", "MESSAGE", "KEYVAL",
          "WINDOW"}  # fmt: skip
 
 
-def is_labelled(function: Function) -> bool:
-    return bool(_LABELLED.match(function.name))
+def has_body(function: Function) -> bool:
+    return bool(_LABELLED.match(function.name) or _ONE_SIDED.match(function.name))
 
 
 def _is_made(p: Parameter) -> bool:
@@ -37,8 +41,8 @@ def is_checked(function: Function, entry: Entry) -> bool:
     if not entry.has_body or entry.flags & {"plain", "tool", "always"}:
         return False
     is_collective = bool(entry.flags & {"timed", "together"}) or "together" in entry.parameters
-    names_itself = _COMPLETING.match(function.name) or _ACCESSING.match(function.name)
-    return is_labelled(function) or is_collective or bool(names_itself) or bool(made(function))
+    names_itself = _COMPLETING.match(function.name) or function.name == "MPI_File_open"  # which is to be closed
+    return has_body(function) or is_collective or bool(names_itself) or bool(made(function))
 
 
 def write(function: Function, code: List[str]) -> str:

@@ -91,7 +91,7 @@ def _enter(function: Function, entry: Entry, inside: bool) -> List[str]:
 def _work(function: Function, entry: Entry, inside: bool) -> List[str]:
     """What follows the checks: the body, and storing outputs whose width depends on the form."""
     arguments = ", ".join(a.value for a in bodies.arguments(function, entry))
-    scope = "checked::" if inside and checkings.is_labelled(function) else ""
+    scope = "checked::" if inside and checkings.has_body(function) else ""
     call = f"clump::mpi::{scope}{bodies.name_of(function, entry)}({arguments})"
     outputs = [p for p in function.widest.parameters if kinds.is_wide_output(p)]
     if not outputs:

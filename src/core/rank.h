@@ -147,6 +147,7 @@ class Rank {
   int thread_level = MPI_THREAD_SINGLE;    ///< the level that was asked for and granted
   unsigned long main_thread = 0;           ///< pthread_self() of the thread that initialised MPI
   std::atomic<unsigned long> thread_inside{0};  ///< pthread_self() of the thread in a watched call; 0: none
+  Telling telling;
   /// No other rank has the same home. Set before this rank runs; unset when another one joins. relaxed: a
   /// hint.
   std::atomic<bool> has_own_worker{false};

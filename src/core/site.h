@@ -1,6 +1,7 @@
 // Where the program calls MPI: mpiexec --check reports it with an object or a message.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <set>
@@ -18,6 +19,14 @@ struct Site {
   /// The call that the thread of control is in. A user's function that MPI calls may itself call MPI: that
   /// call then hides the outer one.
   static inline constinit thread_local const Site* current = nullptr;
+};
+
+/// What mpiexec --check counts of a rank: calls that have begun by which other ranks may learn what it has
+/// done before, and collectives that have ended for which all ranks of the World model had to come. Written
+/// by threads of the rank; read by those of others that compare their accesses with its (rma/conflicts.h),
+/// which have learnt of the call before, so relaxed is enough.
+struct Telling {
+  std::atomic<std::uint64_t> told{0}, joined{0};
 };
 
 /// What mpiexec --check asks for.

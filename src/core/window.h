@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/ref.h"
+#include "base/status.h"
 #include "core/attributes.h"
 #include "core/errhandler.h"
 #include "core/group.h"
@@ -12,11 +13,16 @@
 namespace clump::core {
 
 class Rank;
+struct BufferInUse;
 
 /// One rank's object for a window. Every rank of the window has its own.
 class Window : public base::RefCounted {
  public:
   Window(Rank& owner, base::Ref<const Group> group) : owner(owner), group(std::move(group)) {}
+
+  /// mpiexec --check: the owner gives a buffer to a call. If it lies in the owner's memory of the window,
+  /// MPI_ERR_RMA_CONFLICT if others access its bytes at the same time.
+  virtual base::Status look_at_own(const BufferInUse& use) = 0;
 
   Rank& owner;
   const base::Ref<const Group> group;  ///< the group of the communicator that the window was made of

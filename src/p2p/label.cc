@@ -74,6 +74,11 @@ Sent::Sent(const core::World& world, const core::Site& site, const datatype::Lay
   datatype::pack({package_.data(), static_cast<std::size_t>(data.bytes())}, data, 0);
 }
 
+base::Status Sent::may_send(const core::Rank& rank, int to) const {
+  if (to == MPI_PROC_NULL) return {};
+  return core::look_at_buffer(rank, {portion_.data, site_, "send buffer", false, {}});
+}
+
 base::Status Sent::look(const core::World& world) const {
   const Count byte = datatype::first_difference(portion_.data, package_.data());
   if (byte < 0) return {};
@@ -107,19 +112,10 @@ base::Status Received::claim(core::Rank& rank, int from) {
                       "the receive buffer has bytes that belong to two elements of its datatype\n  "
                       "{}({} x {}){}\n  what is received must not be written twice: such types are for sends",
                       site_.call, data.count, data.type->description(), rank.world.at(site_));
-  use_ = {data, site_};
-  const std::optional<core::BufferInUse> other = rank.buffers_in_use->add(use_);
-  if (!other) {
-    claimed_by_ = &rank;
-    return {};
-  }
-  return base::fail(
-      MPI_ERR_BUFFER,
-      "the receive buffer overlaps that of another receive in progress\n  this one: {}({} x {}){}\n  "
-      "the other one: {}({} x {}){}\n  a receive buffer must not be used before the operation is "
-      "complete",
-      site_.call, data.count, data.type->description(), rank.world.at(site_), other->site.call,
-      other->data.count, other->data.type->description(), rank.world.at(other->site));
+  use_ = {.data = data, .site = site_, .type = portion_.type};
+  CLUMP_TRY(core::claim_buffer(rank, use_));
+  claimed_by_ = &rank;
+  return {};
 }
 
 void Received::unclaim() {

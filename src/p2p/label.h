@@ -91,6 +91,8 @@ class Sent {
   /// Notes the call that starts a persistent send, which is not the call that made it.
   void started(const core::Site& site) { site_ = site; }
   datatype::Layout whole() const { return package_.whole(); }
+  /// Called before they are sent: fails if another operation writes them (core/buffers_in_use.h).
+  base::Status may_send(const core::Rank& rank, int to) const;
   /// Called when the calling thread's current call gives the data back to the user: MPI_ERR_BUFFER if they
   /// have changed.
   base::Status look(const core::World& world) const;
@@ -116,9 +118,9 @@ class Received {
   Received(const Received&) = delete;
   Received& operator=(const Received&) = delete;
 
-  /// Claims the buffer for this receive until open(): MPI_ERR_BUFFER if another receive has bytes of it,
-  /// MPI_ERR_TYPE if the layout itself has a byte twice (MPI-5.0 sections 3.7.2 and 5.1.11). `from`:
-  /// MPI_PROC_NULL does not send, so the buffer is not claimed.
+  /// Claims the buffer for this receive until open(): as core::claim_buffer(), and MPI_ERR_TYPE if the layout
+  /// itself has a byte twice (MPI-5.0 section 5.1.11). `from`: MPI_PROC_NULL does not send, so the buffer is
+  /// not claimed.
   base::Status claim(core::Rank& rank, int from);
 
   datatype::Layout whole() const { return package_.whole(); }

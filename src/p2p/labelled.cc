@@ -35,6 +35,7 @@ base::Status LabelledSend::begin_now() {
   const core::World& world = to_.comm.owner.world;
   Sent& sent = sent_.emplace(world, made_, data_);
   sent.started(*core::Site::current);
+  CLUMP_TRY(sent.may_send(to_.comm.owner, to_.peer));
   if (how_.is_buffered) CLUMP_TRY(buffered_send(to_, sent.whole()));
   activate(*this);
   if (how_.is_buffered)
@@ -111,6 +112,7 @@ base::Status LabelledSendReceive::begin(const Address& to, const datatype::Layou
   received_.emplace(site, in, Received::Until::kCompletion);
   const bool has_both = to.peer != MPI_PROC_NULL && from.peer != MPI_PROC_NULL;
   if (!is_replaced && has_both) CLUMP_TRY(keep_apart(to.comm.owner.world, out, in));
+  CLUMP_TRY(sent_->may_send(to.comm.owner, to.peer));
   CLUMP_TRY(received_->claim(to.comm.owner, from.peer));
   SendReceive::begin(to, sent_->whole(), from, received_->whole());
   return {};

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "datatype/derive.h"
 
 namespace clump::rma {
@@ -11,11 +13,21 @@ using Kind = OpenAccess::Kind;
 
 const datatype::Datatype* type(MPI_Datatype handle) { return datatype::predefined(handle); }
 
+/// Of the ranks.
+std::array<core::Telling, 3> telling;
+
 OpenAccess access(Kind kind, int origin, std::intptr_t offset, Count bytes, MPI_Datatype element = MPI_INT) {
+  const bool is_atomic = kind == Kind::kAccumulate || kind == Kind::kFetch;
   return {.kind = kind,
           .origin = origin,
+          .by = &telling[static_cast<std::size_t>(origin)],
           .place = {reinterpret_cast<void*>(offset), bytes, type(MPI_BYTE)},
-          .element = kind == Kind::kAccumulate ? type(element) : nullptr};
+          .element = is_atomic ? type(element) : nullptr};
+}
+
+/// The accesses of an origin are over.
+void end(Conflicts& all, int origin, int target) {
+  all.end(telling[static_cast<std::size_t>(origin)], origin, target, 0);
 }
 
 TEST(Conflicts, PutsMeet) {
@@ -41,17 +53,97 @@ TEST(Conflicts, GetsAndAccumulatesMeetTheirKind) {
   EXPECT_TRUE(all.add(1, access(Kind::kGet, 1, 0, 8)));
 }
 
-TEST(Conflicts, EndedOnesDoNot) {
+TEST(Conflicts, FetchesOnlyRead) {
+  Conflicts all(1);
+  EXPECT_FALSE(all.add(0, access(Kind::kFetch, 0, 0, 4)));
+  EXPECT_FALSE(all.add(0, access(Kind::kGet, 1, 0, 4)));
+  EXPECT_FALSE(all.add(0, access(Kind::kFetch, 1, 0, 4, MPI_FLOAT)));
+  EXPECT_TRUE(all.add(0, access(Kind::kPut, 1, 0, 4)));
+  Conflicts others(1);
+  EXPECT_FALSE(others.add(0, access(Kind::kFetch, 0, 0, 4)));
+  EXPECT_FALSE(others.add(0, access(Kind::kAccumulate, 1, 0, 4)));
+}
+
+TEST(Conflicts, AnAccessThatIsOverIsBeforeThoseOfItsOrigin) {
   Conflicts all(2);
   EXPECT_FALSE(all.add(0, access(Kind::kPut, 0, 0, 8)));
   EXPECT_FALSE(all.add(1, access(Kind::kPut, 0, 0, 8)));
-  all.end(1, -1);
+  end(all, 1, -1);
+  EXPECT_TRUE(all.add(0, access(Kind::kPut, 0, 0, 8)));
+  end(all, 0, 0);
+  EXPECT_FALSE(all.add(0, access(Kind::kPut, 0, 0, 8)));
+  EXPECT_TRUE(all.add(1, access(Kind::kPut, 0, 0, 8)));
+}
+
+TEST(Conflicts, OthersHaveToLearnThatItIsOver) {
+  Conflicts all(1);
+  EXPECT_FALSE(all.add(0, access(Kind::kPut, 0, 0, 8)));
+  end(all, 0, 0);
   EXPECT_TRUE(all.add(0, access(Kind::kPut, 1, 0, 8)));
-  all.end(0, 0);
+  ++telling[0].told;
   EXPECT_FALSE(all.add(0, access(Kind::kPut, 1, 0, 8)));
-  EXPECT_TRUE(all.add(1, access(Kind::kPut, 1, 0, 8)));
-  all.end(0, -1);
-  EXPECT_FALSE(all.add(1, access(Kind::kPut, 1, 0, 8)));
+  end(all, 1, 0);
+  EXPECT_TRUE(all.add(0, access(Kind::kPut, 2, 0, 8)));
+  ++telling[2].joined;
+  EXPECT_FALSE(all.add(0, access(Kind::kPut, 2, 0, 8)));
+}
+
+TEST(Conflicts, ExclusiveLocksOrder) {
+  using Lock = OpenAccess::Lock;
+  const auto after = [](Lock first, Lock second) {
+    Conflicts all(1);
+    OpenAccess one = access(Kind::kPut, 0, 0, 8), two = access(Kind::kPut, 1, 0, 8);
+    one.lock = first;
+    two.lock = second;
+    EXPECT_FALSE(all.add(0, one));
+    end(all, 0, 0);
+    return all.add(0, two).has_value();
+  };
+  EXPECT_TRUE(after(Lock::kShared, Lock::kShared));
+  EXPECT_FALSE(after(Lock::kExclusive, Lock::kShared));
+  EXPECT_FALSE(after(Lock::kShared, Lock::kExclusive));
+  EXPECT_TRUE(after(Lock::kExclusive, Lock::kNone));
+}
+
+TEST(Conflicts, TheOwnerSynchronisesItsMemory) {
+  Conflicts all(2);
+  EXPECT_FALSE(all.add(0, access(Kind::kPut, 1, 0, 8)));
+  EXPECT_TRUE(all.find(0, access(Kind::kLoad, 0, 0, 8)));
+  all.synchronised(1);
+  EXPECT_TRUE(all.find(0, access(Kind::kLoad, 0, 0, 8)));
+  all.synchronised(0);
+  EXPECT_FALSE(all.find(0, access(Kind::kLoad, 0, 0, 8)));
+}
+
+TEST(Conflicts, WhatIsCompleteLocallyHasBeenRead) {
+  Conflicts all(2);
+  OpenAccess get = access(Kind::kGet, 0, 0, 8);
+  get.operation = 1;
+  EXPECT_FALSE(all.add(0, get));
+  EXPECT_TRUE(all.add(0, access(Kind::kPut, 0, 0, 8)));
+  all.end_operation(telling[0], 0, 1);
+  EXPECT_FALSE(all.add(0, access(Kind::kPut, 0, 0, 8)));
+  EXPECT_FALSE(all.add(1, access(Kind::kGet, 0, 0, 8)));
+  all.end(telling[0], 0, -1, 0, Conflicts::Which::kReads);
+  EXPECT_FALSE(all.add(1, access(Kind::kPut, 0, 0, 8)));
+  EXPECT_TRUE(all.add(0, access(Kind::kPut, 0, 0, 8)));  // a put is not over by that
+}
+
+TEST(Conflicts, NoPutsArePromised) {
+  Conflicts all(1);
+  all.promise_no_puts(0, {.fence = 2});
+  OpenAccess put = access(Kind::kPut, 0, 0, 8), get = access(Kind::kGet, 0, 0, 8);
+  put.fence = get.fence = 1;
+  EXPECT_FALSE(all.broken_promise(0, put));
+  put.fence = get.fence = 2;
+  EXPECT_TRUE(all.broken_promise(0, put));
+  EXPECT_FALSE(all.broken_promise(0, get));
+  all.promise_no_puts(0, {.posted = true});
+  EXPECT_FALSE(all.broken_promise(0, put));
+  put.started = true;
+  EXPECT_TRUE(all.broken_promise(0, put));
+  all.end_started(0);
+  EXPECT_FALSE(all.broken_promise(0, put));
 }
 
 TEST(Conflicts, StartedOnesLastUntilTheTargetWaits) {

@@ -70,7 +70,6 @@ Status Window::fence(int assertions) {
   CLUMP_TRY(coll::synchronize(coll::Members(*comm)));
   tell_sanitizer();
   order_memory();
-  end_accesses(-1);  // no rank is in the epoch any more
   ++fences_;
   fenced_.store((assertions & MPI_MODE_NOSUCCEED) == 0, std::memory_order_relaxed);
   fence_used_ = false;
@@ -254,7 +253,6 @@ Status Window::lock(LockType type, int rank, int assertions) {
 /// Completes the operations on a rank and gives its lock back.
 Status Window::release(int rank) {
   const Status flushed = messages_ != nullptr ? messages_->flush(rank) : Status();
-  end_accesses(rank);
   const Held before = held(rank);
   held_at(rank).store(Held::kNo, std::memory_order_release);
   if (before == Held::kUnchecked || target(rank).control == nullptr) order_operations();
@@ -304,7 +302,6 @@ Status Window::unlock_all() {
     touched.swap(touched_);
   }
   Status outcome = messages_ != nullptr ? messages_->flush(-1) : Status();
-  end_accesses(-1);
   for (const int one : touched) {
     const Status released = release(one);
     if (outcome.ok()) outcome = released;
@@ -322,7 +319,6 @@ Status Window::flush(int rank) {
   let_others_run(owner);
   if (rank == MPI_PROC_NULL) return {};
   const Status flushed = messages_ != nullptr ? messages_->flush(rank) : Status();
-  end_accesses(rank);
   return flushed;
 }
 
@@ -334,7 +330,6 @@ Status Window::flush_all() {
   order_operations();
   let_others_run(owner);
   const Status flushed = messages_ != nullptr ? messages_->flush(-1) : Status();
-  end_accesses(-1);
   return flushed;
 }
 

@@ -17,6 +17,7 @@
 #include "net/shm/shared_allocator.h"
 #include "rma/messages.h"
 #include "rma/window.h"
+#include "rma/window_checks.h"
 
 namespace clump::rma {
 
@@ -353,6 +354,7 @@ Status Window::make(const Making& making, base::Ref<Window>& window) {
   made->map_ = std::move(map);
   made->targets_ = made->map_->targets;
   const Target& mine = made->mine();
+  if (made->map_->conflicts != nullptr) made->checks_ = std::make_unique<WindowChecks>(*made);
   made->size_attribute = mine.size;
   // The attribute is an int, and MPI_Win_create_c takes a longer one.
   const bool fits = mine.unit <= std::numeric_limits<int>::max();

@@ -68,18 +68,6 @@ class Messages::Reply final : public p2p::ReceiveOperation {
   std::int32_t code_ = MPI_SUCCESS;
 };
 
-/// What the program waits for, if it wants a request of its own.
-class Messages::Note final : public core::Request {
- public:
-  Note(Window& window, int rank) : window_(&window), rank_(window.comm->peers().world_rank(rank)) {}
-  int awaited() const override { return rank_; }
-  core::Window* window() const override { return window_.get(); }
-
- private:
-  const base::Ref<Window> window_;
-  const int rank_;  // of the job
-};
-
 struct Messages::Asked {
   Layout data = {};                ///< goes with the header; no type: none
   Layout room = {};                ///< where the reply goes; no type: it is an error class
@@ -138,8 +126,7 @@ base::Status Messages::ask(int rank, Header header, Asked asked, MPI_Request* re
   }
   core::Request* user = nullptr;
   if (request != nullptr) {
-    auto note = std::make_unique<Note>(window_, rank);
-    note->comm.fill(&comm);
+    auto note = std::make_unique<OperationRequest>(window_, rank);
     user = note.get();
     *request = window_.owner.add(std::move(note));
   }

@@ -106,7 +106,6 @@ class Messages {
   void stop();
 
  private:
-  class Note;
   class Reply;
   struct Flush;
 

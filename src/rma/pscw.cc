@@ -114,7 +114,8 @@ Status Window::start(const core::Group& part, int assertions) {
   tell_sanitizer();
   counters_.epochs.add();
   access_.store(Access::kStarted, std::memory_order_release);
-  fenced_.store(false, std::memory_order_relaxed);  // the epoch of a fence ends, if no operation was called in it
+  fenced_.store(false,
+                std::memory_order_relaxed);  // the epoch of a fence ends, if no operation was called in it
   return {};
 }
 
@@ -132,7 +133,6 @@ Status Window::complete() {
   for (const int one : started_.here)
     map_->signals->send(Call::kComplete, mine().index_here, target(one).index_here);
   for (const int one : started_.elsewhere) {
-    end_accesses(one);
     send_note(*comm, one, Tag::kCompleted);
   }
   counters_.epochs.add();
@@ -172,7 +172,6 @@ Status Window::wait() {
   completions_.clear();
   counters_.epochs.add();
   posted_ = false;
-  if (map_->conflicts != nullptr) map_->conflicts->end_started(rank());
   if (!exposed_.elsewhere.empty()) order_memory();
   tell_sanitizer();
   return {};

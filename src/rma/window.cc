@@ -9,6 +9,7 @@
 #include "rma/direct.h"
 #include "rma/facts.h"
 #include "rma/messages.h"
+#include "rma/window_checks.h"
 
 namespace clump::rma {
 
@@ -22,19 +23,6 @@ namespace {
 Status done(MPI_Request* request) {
   if (request != nullptr) *request = core::kCompletedRequest;
   return {};
-}
-
-const char* word_of(OpenAccess::Kind kind) {
-  static constexpr const char* kWords[] = {"writes", "reads", "accumulates into"};
-  return kWords[static_cast<std::size_t>(kind)];
-}
-
-/// "rank 1 writes bytes 8 to 15: MPI_Put at solver.c:12".
-std::string line_of(const core::World& world, const OpenAccess& access) {
-  const datatype::Reach reach = datatype::reach_of(access.place);
-  return fmt::format("rank {} {} {} {} to {}: {}{}", access.origin, word_of(access.kind),
-                     access.place.type->is_dense() ? "bytes" : "of bytes", reach.begin, reach.end - 1,
-                     access.site.call != nullptr ? access.site.call : "a call", world.at(access.site));
 }
 
 }  // namespace
@@ -183,27 +171,6 @@ Status Window::find_attached(const Place& place, Count bytes) const {
       place.rank, place.displacement, rank(), bytes, place.rank, description());
 }
 
-Status Window::add_access(OpenAccess::Kind kind, const Place& place, Count offset,
-                          const datatype::Datatype* element) {
-  OpenAccess access{.kind = kind,
-                    .origin = rank(),
-                    .place = {reinterpret_cast<void*>(offset), place.count, &place.type},
-                    .element = element,
-                    .fence = access_ == Access::kNone ? fences_ : 0,
-                    .started = access_ == Access::kStarted};
-  if (!place.type.is_predefined()) access.type.fill(&place.type);
-  if (core::Site::current != nullptr) access.site = *core::Site::current;
-  const std::optional<OpenAccess> other = map_->conflicts->add(place.rank, access);
-  if (!other) return {};
-  const core::World& world = owner.world;
-  return base::fail(
-      MPI_ERR_RMA_CONFLICT,
-      "two accesses to the same bytes of {} are not ordered\n  {}\n  {}\n  what comes between them has to "
-      "end the first one: a fence, MPI_Win_wait of the target, or MPI_Win_flush or MPI_Win_unlock; or both "
-      "are accumulates with one datatype",
-      name_of(place.rank), line_of(world, *other), line_of(world, access));
-}
-
 Layout Window::layout_at(const Target& target, const Place& place, Count offset) {
   const auto base = reinterpret_cast<std::uintptr_t>(target.base) + static_cast<std::uintptr_t>(offset);
   return {reinterpret_cast<void*>(base), place.count, &place.type};
@@ -299,7 +266,8 @@ Status Window::combine(const Combination& what, const Place& with, MPI_Request* 
                       what.result.bytes(), bytes);
   const Target& there = target(with.rank);
   if (bytes == 0 || (!reads && !tells)) return done(request);
-  CLUMP_TRY(check_conflicts(OpenAccess::Kind::kAccumulate, with, offset, element));
+  CLUMP_TRY(check_conflicts(reads ? OpenAccess::Kind::kAccumulate : OpenAccess::Kind::kFetch, with, offset,
+                            element));
   counters_.add(core::AccessKind::kAccumulate, bytes);
   if (there.reach == Reach::kMessages) return messages_->combine(what, *element, with, offset, request);
   const auto is_plain = [&](const Layout& one) { return one.type == element; };

@@ -37,6 +37,7 @@ class Messages;
 class Service;
 class IncomingOperation;
 class AllWindows;
+class WindowChecks;
 
 /// A place in a rank's part of a window, as a call names it.
 struct Place {
@@ -115,6 +116,10 @@ class Window final : public core::Window {
   base::Status flush_all();
   base::Status sync();
 
+  /// mpiexec --check; null: it is not asked for.
+  WindowChecks* checks() const { return checks_.get(); }
+  base::Status look_at_own(const core::BufferInUse& use) override;
+
   /// "rank 3 of window 'table'", for messages.
   std::string name_of(int rank) const;
   std::string description() const;
@@ -126,6 +131,7 @@ class Window final : public core::Window {
   friend class Service;
   friend class IncomingOperation;
   friend class AllWindows;
+  friend class WindowChecks;
 
   enum class Access : std::uint8_t { kNone, kStarted, kLocks, kAll };
   enum class Held : std::uint8_t { kNo, kShared, kExclusive, kUnchecked, kBeingTaken };
@@ -169,11 +175,6 @@ class Window final : public core::Window {
   }
   [[gnu::cold]] base::Status add_access(OpenAccess::Kind kind, const Place& place, Count offset,
                                         const datatype::Datatype* element);
-  /// What this rank has asked of a target (negative: of all) is done and ordered.
-  void end_accesses(int target) {
-    if (map_->conflicts != nullptr) [[unlikely]]
-      map_->conflicts->end(rank(), target);
-  }
   static datatype::Layout layout_at(const Target& target, const Place& place, Count offset);
   base::Status no_memory(const Place& place, Count offset) const;
 
@@ -240,11 +241,14 @@ class Window final : public core::Window {
   void serve_unlock(LockType type);
   /// Whether the window has memory at this place of the owner.
   bool holds(const datatype::Layout& place);
+  /// Whether the owner has attached any of these bytes.
+  bool meets_attached(const datatype::Reach& reach);
 
   core::AccessCounters& counters_;
   base::Ref<WindowMap> map_;
   std::span<const Target> targets_;     // map_'s
   std::unique_ptr<Messages> messages_;  // null: every rank reaches every other one's memory
+  std::unique_ptr<WindowChecks> checks_;
 
   // The access epoch. Threads of the rank read it during operations, while others of them lock and unlock
   // other targets; calls that begin or end another kind of epoch come one at a time (MPI-5.0 section 12.5).

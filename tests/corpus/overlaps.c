@@ -28,10 +28,10 @@ static void exchange_in_flight(void) {
 /* CASE two-receives
  * options: --check
  * code: 1
- * says: MPI_Irecv: the receive buffer overlaps that of another receive in progress
+ * says: MPI_Irecv: the receive buffer overlaps the receive buffer of another operation in progress
  * says:   this one: MPI_Irecv(4 x MPI_INT) at ...@b
  * says:   the other one: MPI_Irecv(4 x MPI_INT) at ...@a
- * says:   a receive buffer must not be used before the operation is complete [MPI_ERR_BUFFER] */
+ * says:   what an operation writes must not be used, and what it reads must not be written, before it is complete [MPI_ERR_BUFFER] */
 static void two_receives(void) {
   MPI_Request requests[2];
   MPI_Irecv(data, 4, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, &requests[0]);     /* @a */
@@ -43,7 +43,7 @@ static void two_receives(void) {
 /* CASE blocking-into-a-receive
  * options: --check
  * code: 1
- * says: MPI_Recv: the receive buffer overlaps that of another receive in progress
+ * says: MPI_Recv: the receive buffer overlaps the receive buffer of another operation in progress
  * says:   this one: MPI_Recv(1 x MPI_INT) at ...@b
  * says:   the other one: MPI_Recv_init(4 x MPI_INT) at ...@a */
 static void blocking_into_a_receive(void) {

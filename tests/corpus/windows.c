@@ -158,8 +158,8 @@ static void ordered(void) {
   MPI_Win_lock_all(0, win);
   for (int i = 0; i < 3; ++i) {
     MPI_Accumulate(&value, 1, MPI_INT, 1, 3, 1, MPI_INT, MPI_SUM, win);
-    MPI_Fetch_and_op(&value, result, MPI_INT, 1, 3, MPI_SUM, win);
-    MPI_Compare_and_swap(&value, &value, result, MPI_INT, 1, 3, win);
+    MPI_Fetch_and_op(&value, &result[i], MPI_INT, 1, 3, MPI_SUM, win);
+    MPI_Compare_and_swap(&value, &value, &result[4 + i], MPI_INT, 1, 3, win);
   }
   MPI_Win_unlock_all(win);
   MPI_Win_free(&win);
@@ -188,6 +188,238 @@ static void returned(void) {
   exit(rank == 1 && class == MPI_ERR_RMA_CONFLICT ? 42 : 0);
 }
 
+/* CASE shared-locks-in-turn
+ * ranks: 3
+ * options: --check
+ * modes: fibers threads
+ * code: 47
+ * says: MPI_Put: two accesses to the same bytes of rank 0
+ * says:   rank ... writes bytes 4 to 7: MPI_Put at
+ * says:   rank ... writes bytes 4 to 7: MPI_Put at */
+static void shared_locks_in_turn(void) {
+  make();
+  if (rank > 0) {
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+    put(0, 1);
+    MPI_Win_unlock(0, win);
+  }
+  MPI_Win_free(&win);
+}
+
+/* CASE all-locked-in-turn
+ * ranks: 3
+ * options: --check
+ * modes: fibers threads
+ * code: 47
+ * says: two accesses to the same bytes of rank 0 */
+static void all_locked_in_turn(void) {
+  make();
+  MPI_Win_lock_all(0, win);
+  if (rank == 1) put(0, 1);
+  if (rank == 2) MPI_Get(result, 1, MPI_INT, 0, 1, 1, MPI_INT, win);
+  MPI_Win_unlock_all(win);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_free(&win);
+}
+
+/* CASE locks-that-order
+ * ranks: 3
+ * options: --check=error */
+static void locks_that_order(void) {
+  make();
+  /* Each excludes the other. */
+  for (int i = 0; rank > 0 && i < 3; ++i) {
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+    put(0, 1);
+    MPI_Win_unlock(0, win);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  /* A message tells of the first one, a barrier of the second, the lock of its own memory the owner. */
+  if (rank > 0) {
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+    if (rank == 2) MPI_Recv(result, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    put(0, 2);
+    MPI_Win_flush(0, win);
+    if (rank == 1) MPI_Send(&value, 1, MPI_INT, 2, 0, MPI_COMM_WORLD);
+    MPI_Win_unlock(0, win);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 1) {
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+    put(0, 2);
+    MPI_Win_unlock(0, win);
+  } else if (rank == 0) {
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+    MPI_Send(memory + 2, 1, MPI_INT, 2, 0, MPI_COMM_WORLD);
+    MPI_Win_unlock(0, win);
+  } else {
+    MPI_Recv(result, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  /* The owner polls its memory. */
+  MPI_Win_lock_all(0, win);
+  if (rank == 1) {
+    put(2, 4);
+    MPI_Win_flush(2, win);
+    MPI_Fetch_and_op(&value, result, MPI_INT, 2, 8, MPI_REPLACE, win);
+    MPI_Win_flush(2, win);
+  } else if (rank == 2) {
+    while (*(volatile int*)&memory[8] != value) MPI_Win_sync(win);
+    MPI_Send(memory + 4, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+  } else {
+    MPI_Recv(result, 1, MPI_INT, 2, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  MPI_Win_unlock_all(win);
+  MPI_Win_free(&win);
+}
+
+/* CASE only-locally-complete
+ * options: --check
+ * code: 47
+ * says: MPI_Get: two accesses to the same bytes of rank 1
+ * says:   rank 0 writes bytes 0 to 3: MPI_Put at */
+static void only_locally_complete(void) {
+  make();
+  MPI_Win_lock_all(0, win);
+  if (rank == 0) {
+    put(1, 0);
+    MPI_Win_flush_local(1, win);
+    MPI_Get(result, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
+  }
+  MPI_Win_unlock_all(win);
+  MPI_Win_free(&win);
+}
+
+/* CASE received-into-a-window
+ * options: --check
+ * modes: fibers threads
+ * code: 47
+ * says: two accesses to the same bytes of rank 1 of window 'table' are not ordered
+ * says: MPI_Put at
+ * says: MPI_Recv */
+static void received_into_a_window(void) {
+  make();
+  MPI_Win_fence(0, win);
+  if (rank == 0) {
+    put(1, 2);
+    MPI_Send(&value, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+  } else {
+    MPI_Recv(memory, 4, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  MPI_Win_fence(0, win);
+  MPI_Win_free(&win);
+}
+
+/* CASE received-before-a-put
+ * options: --check
+ * modes: fibers threads
+ * code: 47
+ * says: two accesses to the same bytes of rank 1 of window 'table' are not ordered */
+static void received_before_a_put(void) {
+  make();
+  MPI_Win_fence(0, win);
+  if (rank == 0) {
+    MPI_Send(&value, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+    put(1, 0);
+  } else {
+    MPI_Recv(memory, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  MPI_Win_fence(0, win);
+  MPI_Win_free(&win);
+}
+
+/* CASE sent-from-a-window
+ * options: --check
+ * modes: fibers threads
+ * code: 47
+ * says: MPI_Send: two accesses to the same bytes of rank 1
+ * says:   rank 0 accumulates into bytes 0 to 3: MPI_Accumulate at
+ * says:   rank 1 reads bytes 0 to 15: MPI_Send at */
+static void sent_from_a_window(void) {
+  make();
+  MPI_Win_fence(0, win);
+  if (rank == 0) {
+    MPI_Accumulate(&value, 1, MPI_INT, 1, 0, 1, MPI_INT, MPI_SUM, win);
+    MPI_Send(&value, 1, MPI_INT, 1, 1, MPI_COMM_WORLD);
+    MPI_Recv(result, 4, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  } else {
+    MPI_Recv(result, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Send(memory, 4, MPI_INT, 0, 0, MPI_COMM_WORLD);
+  }
+  MPI_Win_fence(0, win);
+  MPI_Win_free(&win);
+}
+
+/* CASE got-into-a-window
+ * options: --check
+ * modes: fibers threads
+ * code: 47
+ * says: two accesses to the same bytes of rank 1 */
+static void got_into_a_window(void) {
+  make();
+  MPI_Win_fence(0, win);
+  if (rank == 0) put(1, 5);
+  if (rank == 1) MPI_Get(memory + 4, 4, MPI_INT, 0, 0, 4, MPI_INT, win);
+  MPI_Win_fence(0, win);
+  MPI_Win_free(&win);
+}
+
+/* CASE got-into-a-window-by-locks
+ * options: --check
+ * modes: fibers threads
+ * code: 47
+ * says: two accesses to the same bytes of rank 1 */
+static void got_into_a_window_by_locks(void) {
+  make();
+  MPI_Win_lock(MPI_LOCK_SHARED, 1 - rank, 0, win);
+  if (rank == 0) put(1, 5);
+  if (rank == 1) MPI_Get(memory + 4, 4, MPI_INT, 0, 0, 4, MPI_INT, win);
+  MPI_Win_unlock(1 - rank, win);
+  MPI_Win_free(&win);
+}
+
+/* CASE reduced-into-a-window
+ * options: --check
+ * modes: fibers threads
+ * code: 47
+ * says: MPI_Allreduce: two accesses to the same bytes of rank 1 */
+static void reduced_into_a_window(void) {
+  make();
+  MPI_Win_fence(0, win);
+  if (rank == 0) put(1, 3);
+  MPI_Allreduce(&value, memory + 3, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Win_fence(0, win);
+  MPI_Win_free(&win);
+}
+
+/* CASE own-memory-in-turn
+ * options: --check=error */
+static void own_memory_in_turn(void) {
+  make();
+  for (int i = 0; i < 3; ++i) {
+    MPI_Win_fence(0, win);
+    put(1 - rank, 5);
+    MPI_Get(memory + 8, 4, MPI_INT, 1 - rank, 0, 4, MPI_INT, win);
+    MPI_Send(memory, 4, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD);
+    MPI_Recv(memory + 12, 4, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Win_fence(0, win);
+    MPI_Allreduce(MPI_IN_PLACE, memory, 16, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  }
+  MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+  MPI_Win_lock_all(0, win);
+  if (rank == 0) {
+    put(1, 5);
+    MPI_Win_flush(1, win);
+    MPI_Send(&value, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+  } else {
+    MPI_Recv(result, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(memory + 5, 0, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Put(memory + 5, 1, MPI_INT, 0, 20, 1, MPI_INT, win);
+  }
+  MPI_Win_unlock_all(win);
+  MPI_Win_free(&win);
+}
+
 /* CASE left
  * options: --check
  * code: 0
@@ -210,6 +442,17 @@ int main(int argc, char** argv) {
       {"started", started},
       {"ordered", ordered},
       {"returned", returned},
+      {"shared-locks-in-turn", shared_locks_in_turn},
+      {"all-locked-in-turn", all_locked_in_turn},
+      {"locks-that-order", locks_that_order},
+      {"only-locally-complete", only_locally_complete},
+      {"received-into-a-window", received_into_a_window},
+      {"received-before-a-put", received_before_a_put},
+      {"sent-from-a-window", sent_from_a_window},
+      {"got-into-a-window", got_into_a_window},
+      {"got-into-a-window-by-locks", got_into_a_window_by_locks},
+      {"reduced-into-a-window", reduced_into_a_window},
+      {"own-memory-in-turn", own_memory_in_turn},
       {"left", left},
       {NULL, NULL},
   };

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/rank.h"
 #include "datatype/overlap.h"
 #include "mpi/bodies.h"
 #include "mpi/check/checked_calls.h"
@@ -64,6 +65,11 @@ Check::Call reduction(const Called& called, const Op& op, const void* sendbuf, C
 /// (MPI-5.0 sections 6.2, 6.5 and 6.7); what a scatter sends shall be read once, too (section 6.6), which
 /// harms nobody.
 Status look_at_buffers(const Rank& self, const Check::Call& call) {
+  const core::Site here{call.name, call.address};
+  for (const Layout& sent : call.sends)
+    CLUMP_TRY(core::look_at_buffer(self, {sent, here, "send buffer", false, {}}));
+  for (const Layout& received : call.receives)
+    CLUMP_TRY(core::look_at_buffer(self, {received, here, "receive buffer", true, {}}));
   const auto overlaps = [](const Layout& one) {
     return [&](const Layout& other) { return datatype::overlap(one, other); };
   };
@@ -87,13 +93,23 @@ Status look_at_buffers(const Rank& self, const Check::Call& call) {
   return {};
 }
 
+/// Whether all ranks of the job that share an MPI_COMM_WORLD have to come.
+bool is_for_all(const Comm& comm) {
+  const Comm* const world = comm.owner.comm_world.get();
+  return world != nullptr && !comm.is_inter() && comm.size() == world->size();
+}
+
 }  // namespace
 
 Status check(Comm& comm, const Called& called, Check::Call call) {
   const bool watches = comm.owner.world.checks != core::Checks::kNone;
   if (called.later == nullptr) {
+    // Nothing is told before all have come.
+    const bool joins = watches && is_for_all(comm);
+    if (joins) comm.owner.telling.told.fetch_sub(1, std::memory_order_relaxed);
     // First what all ranks find: where counts differ, blocks may overlap because of that.
     CLUMP_TRY(Check(comm, call).run());
+    if (joins) comm.owner.telling.joined.fetch_add(1, std::memory_order_relaxed);
     return watches ? look_at_buffers(comm.owner, call) : Status();
   }
   if (watches) CLUMP_TRY(look_at_buffers(comm.owner, call));

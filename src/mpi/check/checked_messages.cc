@@ -27,6 +27,7 @@ const core::Site& here() { return *core::Site::current; }
 
 Status send_labelled(const Address& to, const Layout& data, Mode mode) {
   const p2p::Sent sent(to.comm.owner.world, here(), data);
+  CLUMP_TRY(sent.may_send(to.comm.owner, to.peer));
   return p2p::send(to, sent.whole(), mode);
 }
 
@@ -47,6 +48,7 @@ Status exchange(const Address& to, const Layout& out, const Address& from, const
                 MPI_Status* status) {
   const p2p::Sent sent(to.comm.owner.world, here(), out);
   p2p::Received received(here(), in, Until::kReturn);
+  CLUMP_TRY(sent.may_send(to.comm.owner, to.peer));
   CLUMP_TRY(received.claim(to.comm.owner, from.peer));
   core::Result result;
   const Status outcome = p2p::send_receive(to, sent.whole(), from, received.whole(), &result);
@@ -90,6 +92,7 @@ Status rsend(Rank&, const void* buf, Count count, const Datatype& datatype, int 
 Status bsend(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag,
              Comm& comm) {
   const p2p::Sent sent(self.world, here(), layout(buf, count, datatype));
+  CLUMP_TRY(sent.may_send(self, dest));
   return p2p::buffered_send({comm, dest, tag}, sent.whole());
 }
 

@@ -67,6 +67,7 @@ Checking::Checking(const char* call, const void* address)
     : site_{call, programs_call(address)}, outer_(core::Site::current) {
   core::Site::current = &site_;
   core::Rank* const rank = core::current_rank();
+  if (rank != nullptr) rank->telling.told.fetch_add(1, std::memory_order_relaxed);
   unsigned long none = 0;
   // acq_rel: pairs with the end of the call before this one, by whatever thread.
   if (outer_ == nullptr && rank != nullptr &&
