@@ -39,7 +39,7 @@ enum class Checks : std::uint8_t {
 /// Something that a rank does and that no call fails for. It is reported at MPI_Finalize.
 struct Remark {
   enum class Kind : std::uint8_t {
-    kWrong,     ///< reported like an object that is left
+    kAllowed,   ///< right, but perhaps not what the program means
     kUncommon,  ///< not in the standard, but accepted by other libraries and by this one
   };
   Kind kind;

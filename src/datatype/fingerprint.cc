@@ -4,6 +4,9 @@
 #include <array>
 #include <cstring>
 
+#include "base/readable.h"
+#include "datatype/cursor.h"
+
 namespace clump::datatype {
 
 namespace {
@@ -48,6 +51,51 @@ void look_at(const Layout& layout, Count begin, Count end, Look look) {
   }
 }
 
+/// The first packed byte of [begin, end) that differs from `packed`, which holds these; -1: none.
+Count first_difference(const Layout& layout, Count begin, Count end, const std::byte* packed) {
+  Count found = -1;
+  if (begin == end) return found;
+  look_at(layout, begin, end, [&](Count offset, const std::byte* data, std::size_t bytes) {
+    const std::byte* const before = packed + (offset - begin);
+    if (std::memcmp(data, before, bytes) == 0) return true;
+    found = offset + (std::mismatch(data, data + bytes, before).first - data);
+    return false;
+  });
+  return found;
+}
+
+/// Calls look(begin, end) for the packed bytes that are looked at.
+template <typename Look>
+void for_each_piece(Count bytes, Look look) {
+  if (bytes == 0) return;
+  if (bytes <= kMostLookedAt) return look(Count{0}, bytes);
+  constexpr Count kSamples = kMostLookedAt / kSampleBytes;
+  for (Count i = 0; i < kSamples; ++i) {
+    const Count begin = (bytes - kSampleBytes) / (kSamples - 1) * i;
+    const Count at = i + 1 == kSamples ? bytes - kSampleBytes : begin;
+    look(at, at + kSampleBytes);
+  }
+}
+
+/// The end of the packed bytes from `begin` on, before `end`, that can be read.
+Count end_of_readable(const Layout& layout, Count begin, Count end) {
+  constexpr std::intptr_t kPage = 4096;
+  std::intptr_t known = -1;  // the page of the last byte that was asked for
+  Cursor cursor(layout, begin);
+  while (begin < end) {
+    const Run& run = cursor.run();
+    const Count bytes = std::min(run.block, end - begin);
+    const std::intptr_t at = run.address(0), last = (at + bytes - 1) / kPage;
+    const bool is_known = at / kPage == known && last == known;
+    const Count readable = is_known ? bytes : base::readable_bytes(at, bytes);
+    known = last;
+    begin += readable;
+    if (readable < bytes) break;
+    cursor.skip_blocks(1);
+  }
+  return begin;
+}
+
 }  // namespace
 
 std::uint64_t fingerprint(const Layout& layout) {
@@ -57,29 +105,35 @@ std::uint64_t fingerprint(const Layout& layout) {
     hash = mixed(hash, data, size);
     return true;
   };
-  if (bytes == 0) return hash;
-  if (bytes <= kMostLookedAt) {
-    look_at(layout, 0, bytes, take);
-    return hash;
-  }
-  constexpr Count kSamples = kMostLookedAt / kSampleBytes;
-  for (Count i = 0; i < kSamples; ++i) {
-    const Count begin = (bytes - kSampleBytes) / (kSamples - 1) * i;
-    const Count at = i + 1 == kSamples ? bytes - kSampleBytes : begin;
-    look_at(layout, at, at + kSampleBytes, take);
-  }
+  for_each_piece(bytes, [&](Count begin, Count end) { look_at(layout, begin, end, take); });
   return hash;
 }
 
 Count first_difference(const Layout& layout, const std::byte* packed) {
-  Count found = -1;
-  if (layout.bytes() == 0) return found;
-  look_at(layout, 0, layout.bytes(), [&](Count offset, const std::byte* data, std::size_t bytes) {
-    if (std::memcmp(data, packed + offset, bytes) == 0) return true;
-    found = offset + (std::mismatch(data, data + bytes, packed + offset).first - data);
-    return false;
+  return first_difference(layout, 0, layout.bytes(), packed);
+}
+
+Snapshot::Snapshot(const Layout& layout) {
+  bool is_all = true;
+  for_each_piece(layout.bytes(), [&](Count begin, Count end) {
+    if (!is_all) return;
+    const Count bytes = end_of_readable(layout, begin, end) - begin;
+    is_all = bytes == end - begin;
+    const std::size_t before = packed_.size();
+    packed_.resize(before + static_cast<std::size_t>(bytes));
+    pack(std::span(packed_).subspan(before), layout, begin);
+    pieces_.push_back({begin, bytes});
   });
-  return found;
+}
+
+bool Snapshot::has_changed(const Layout& layout, Count bytes) const {
+  const std::byte* packed = packed_.data();
+  for (const Piece& piece : pieces_) {
+    const Count end = std::min(piece.begin + piece.bytes, bytes);
+    if (piece.begin < end && first_difference(layout, piece.begin, end, packed) >= 0) return true;
+    packed += piece.bytes;
+  }
+  return false;
 }
 
 }  // namespace clump::datatype

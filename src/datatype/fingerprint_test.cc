@@ -1,6 +1,7 @@
 #include "datatype/fingerprint.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <vector>
 
@@ -65,6 +66,41 @@ TEST(FirstDifference, IsAPackedByte) {
   packed[2] = std::byte{9};
   EXPECT_EQ(first_difference(dense, packed.data()), 2);
   EXPECT_EQ(first_difference({nullptr, 0, &kByte()}, packed.data()), -1);
+}
+
+TEST(Snapshots, LookNoFurtherThanTheMessage) {
+  std::vector<std::byte> buffer(1000);
+  const Layout all{buffer.data(), 1000, &kByte()};
+  const Snapshot before(all);
+  buffer[600] = std::byte{1};
+  EXPECT_FALSE(before.has_changed(all, 0));
+  EXPECT_FALSE(before.has_changed(all, 600));
+  EXPECT_TRUE(before.has_changed(all, 601));
+  buffer[600] = std::byte{0};
+  EXPECT_FALSE(before.has_changed(all, 1000));
+}
+
+TEST(Snapshots, EndWhereMemoryDoes) {
+  constexpr std::size_t kPage = 4096;
+  void* const room = ::mmap(nullptr, 3 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(room, MAP_FAILED);
+  auto* const bytes = static_cast<std::byte*>(room);
+  ASSERT_EQ(::mprotect(bytes + kPage, kPage, PROT_NONE), 0);
+  ASSERT_EQ(::munmap(bytes + 2 * kPage, kPage), 0);
+  Made every_second;
+  ASSERT_TRUE(make_vector({1 << 10, 1, 2}, kByte(), every_second).ok());
+  for (const Count count : {Count{100}, Count{1} << 31}) {
+    for (const Layout& layout : {Layout{bytes + kPage - 4, count, &kByte()},
+                                 Layout{bytes + kPage - 8, count, every_second.type.get()}}) {
+      const Snapshot before(layout);
+      EXPECT_FALSE(before.has_changed(layout, 4));
+      auto* const second = static_cast<std::byte*>(layout.base) + 1;  // which every_second leaves out
+      *second = std::byte{1};
+      EXPECT_EQ(before.has_changed(layout, 4), layout.type == &kByte());
+      *second = std::byte{0};
+    }
+  }
+  ::munmap(room, 2 * kPage);
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <string_view>
 #include <type_traits>
 
-#include "datatype/fingerprint.h"
 #include "datatype/overlap.h"
 
 namespace clump::p2p {
@@ -91,8 +90,8 @@ base::Status Sent::look(const core::World& world) const {
 }
 
 Received::Received(const core::Site& site, const datatype::Layout& data, Until until)
-    : portion_(data), site_(site), until_(until), package_(data.bytes()) {
-  if (until == Until::kCompletion) fingerprint_ = datatype::fingerprint(data);
+    : portion_(data), site_(site), package_(data.bytes()) {
+  if (until == Until::kCompletion) before_.emplace(data);
 }
 
 base::Status keep_apart(const core::World& world, const datatype::Layout& out, const datatype::Layout& in) {
@@ -128,7 +127,7 @@ void Received::open(const core::Comm& comm, core::Result& result) {
   if (result.cancelled || result.source < 0) return;
   result.bytes -= static_cast<Count>(sizeof(Label));
   base::Status status = compare(comm, result);
-  if (status.ok()) status = look(comm.owner.world);
+  if (status.ok()) status = look(comm.owner.world, result);
   if (!status.ok()) result.error = status.code();
   datatype::unpack(portion_.data, 0, {package_.data(), static_cast<std::size_t>(result.bytes)});
 }
@@ -154,8 +153,9 @@ base::Status Received::compare(const core::Comm& comm, const core::Result& resul
                     words(comm, result), advice);
 }
 
-base::Status Received::look(const core::World& world) const {
-  if (until_ == Until::kReturn || datatype::fingerprint(portion_.data) == fingerprint_) return {};
+/// Bytes behind the message are not its: the program may use them for what it likes.
+base::Status Received::look(const core::World& world, const core::Result& result) const {
+  if (!before_ || !before_->has_changed(portion_.data, result.bytes)) return {};
   return base::fail(
       MPI_ERR_BUFFER,
       "the receive buffer has changed while it was MPI's\n  it was "

@@ -13,10 +13,12 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core/rank.h"
 #include "datatype/content.h"
+#include "datatype/fingerprint.h"
 
 namespace clump::p2p {
 
@@ -132,15 +134,14 @@ class Received {
  private:
   void unclaim();
   base::Status compare(const core::Comm& comm, const core::Result& result) const;
-  base::Status look(const core::World& world) const;
+  base::Status look(const core::World& world, const core::Result& result) const;
   std::string words(const core::Comm& comm, const core::Result& result) const;
 
   Portion portion_;
   core::Site site_;
   core::Rank* claimed_by_ = nullptr;
   core::BufferInUse use_;
-  Until until_;
-  std::uint64_t fingerprint_ = 0;
+  std::optional<datatype::Snapshot> before_;  // of the buffer
   Package package_;
 };
 

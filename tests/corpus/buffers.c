@@ -163,20 +163,20 @@ static void receive(void) {
   if (rank == 1) MPI_Wait(&request, MPI_STATUS_IGNORE); /* @b */
 }
 
-/* CASE receive-behind-the-message
+/* CASE receive-of-less
  * options: --check
  * code: 19
  * says: MPI_Waitsome: ... the receive buffer has changed while it was MPI's
  * says:   it was given to MPI_Irecv(4 x MPI_INT) at ...@a
  * says:   and is the program's again with MPI_Waitsome at ...@b */
-static void receive_behind_the_message(void) {
+static void receive_of_less(void) {
   MPI_Request request;
   int done, which;
   if (rank == 1) MPI_Irecv(data, 4, MPI_INT, 0, 7, MPI_COMM_WORLD, &request); /* @a */
   if (rank == 0) MPI_Send(data, 2, MPI_INT, 1, 7, MPI_COMM_WORLD);
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank != 1) return;
-  data[3] = 5; /* the message has come, and is shorter; but the buffer is MPI's all the same */
+  data[1] = 5; /* the message has come, and its data with this call */
   MPI_Waitsome(1, &request, &done, &which, MPI_STATUSES_IGNORE); /* @b */
 }
 
@@ -335,7 +335,7 @@ int main(int argc, char** argv) {
       {"reduction-in-flight", reduction_in_flight},
       {"persistent-collective", persistent_collective},
       {"receive", receive},
-      {"receive-behind-the-message", receive_behind_the_message},
+      {"receive-of-less", receive_of_less},
       {"attached", attached},
       {"broadcast-to-a-leaf", broadcast_to_a_leaf},
       {"result-of-a-reduction", result_of_a_reduction},

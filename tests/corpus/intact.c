@@ -1,6 +1,12 @@
 /* Correct programs about which --check has nothing to say, although their buffers look as if they overlapped
  * or were written too early, their ranks as if they did not agree, or their requests as if they were
  * forgotten. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <limits.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "corpus.h"
 
 static int matrix[8][8], data[64], other[64];
@@ -250,6 +256,77 @@ static void never_waited_for(void) {
   MPI_Request_free(&request);
 }
 
+/* The last `bytes` of a mapping. */
+static char* before_unmapped(size_t bytes) {
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  char* room = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  munmap(room + page, page);
+  return room + page - bytes;
+}
+
+/* CASE count-of-more-than-the-array
+ * options: --check */
+/* The messages fit into the array. */
+static void count_of_more_than_the_array(void) {
+  char* const array = before_unmapped(16);
+  const int counts[2] = {1000, INT_MAX};
+  MPI_Datatype every_second;
+  MPI_Request request;
+  MPI_Type_vector(1000, 1, 2, MPI_CHAR, &every_second);
+  MPI_Type_commit(&every_second);
+  fill();
+  for (int i = 0; i < 2; ++i) {
+    for (int call = 0; call < 4; ++call) MPI_Send(data, 16, MPI_CHAR, rank, call, MPI_COMM_WORLD);
+    MPI_Send(data, 8, MPI_CHAR, rank, 4, MPI_COMM_WORLD);
+    MPI_Recv(array, counts[i], MPI_CHAR, rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Irecv(array, counts[i], MPI_CHAR, rank, 1, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Recv_init(array, counts[i], MPI_CHAR, rank, 2, MPI_COMM_WORLD, &request);
+    MPI_Start(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Request_free(&request);
+    MPI_Isendrecv(NULL, 0, MPI_CHAR, rank, 9, array, counts[i], MPI_CHAR, rank, 3, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Recv(NULL, 0, MPI_CHAR, rank, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    expect(memcmp(array, data, 16) == 0);
+    MPI_Irecv(array, 1, every_second, rank, 4, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    expect(array[14] == ((char*)data)[7]);
+  }
+  MPI_Type_free(&every_second);
+}
+
+/* CASE written-behind-the-message
+ * options: --check */
+static void written_behind_the_message(void) {
+  MPI_Request requests[2];
+  MPI_Irecv(other, 64, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, &requests[0]);
+  MPI_Recv_init(&matrix[0][0], 64, MPI_INT, 1 - rank, 1, MPI_COMM_WORLD, &requests[1]);
+  MPI_Start(&requests[1]);
+  for (int i = 32; i < 64; ++i) other[i] = matrix[i / 8][i % 8] = i;
+  for (int tag = 0; tag < 2; ++tag) MPI_Send(data, 32, MPI_INT, 1 - rank, tag, MPI_COMM_WORLD);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  MPI_Request_free(&requests[1]);
+}
+
+/* CASE parents-communicator
+ * options: --check=error
+ * modes: fibers threads processes per2 */
+/* The child keeps the communicator that it has not made. */
+static void parents_communicator(void) {
+  char* arguments[] = {"parents-communicator", NULL};
+  MPI_Comm parent, children;
+  MPI_Comm_get_parent(&parent);
+  if (parent != MPI_COMM_NULL) {
+    MPI_Barrier(parent);
+    return;
+  }
+  MPI_Comm_spawn(program_invocation_name, arguments, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
+                 MPI_ERRCODES_IGNORE);
+  MPI_Barrier(children);
+  MPI_Comm_free(&children);
+}
+
 int main(int argc, char** argv) {
   static const struct Case cases[] = {
       {"columns", columns},
@@ -264,6 +341,9 @@ int main(int argc, char** argv) {
       {"attached-and-filled", attached_and_filled},
       {"partitions-of-other-sizes", partitions_of_other_sizes},
       {"never-waited-for", never_waited_for},
+      {"count-of-more-than-the-array", count_of_more_than_the_array},
+      {"written-behind-the-message", written_behind_the_message},
+      {"parents-communicator", parents_communicator},
       {NULL, NULL},
   };
   return run_case(argc, argv, cases, NULL);

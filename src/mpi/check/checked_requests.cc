@@ -29,7 +29,7 @@ void look_at_freed(Rank& self, Request& request) {
 
 core::Remark never_started(const Rank& self, const Request& request) {
   const core::Site made = self.sites->find(core::Sites::Kind::kRequest, core::value_of(request.handle));
-  return {core::Remark::Kind::kWrong,
+  return {core::Remark::Kind::kAllowed,
           fmt::format("waited for the request of {}{} and never started it",
                       made.call != nullptr ? made.call : "a call", self.world.at(made))};
 }

@@ -40,7 +40,7 @@ class Findings {
     look_at_receives();
     look_at_buffers();
     for (const core::Remark& remark : self_.sites->remarks())
-      add(remark.kind == core::Remark::Kind::kUncommon ? Kind::kUncommon : Kind::kRemark, {}, remark.text);
+      add(remark.kind == core::Remark::Kind::kUncommon ? Kind::kUncommon : Kind::kAllowed, {}, remark.text);
     self_.for_each_live([&](Handles kind, std::intptr_t handle) { look_at(kind, handle); });
     for (const core::Site& site : io::File::sites_of_open(self_))
       add(Kind::kFile, site.call + self_.world.at(site));
@@ -169,7 +169,7 @@ void Findings::look_at_request(std::intptr_t handle) {
   const std::string origin = origin_of(Handles::kRequest, handle);
   if (request.state != core::Request::State::kActive) {
     if (request.was_waited_for && !request.was_started)
-      add(Kind::kRemark, {}, checked::never_started(self_, request).text);
+      add(Kind::kAllowed, {}, checked::never_started(self_, request).text);
     return add(Kind::kPersistent, origin);
   }
   const auto* const receive = dynamic_cast<const p2p::LabelledReceive*>(&request);
@@ -187,6 +187,12 @@ void Findings::look_at(Handles kind, std::intptr_t handle) {
     case Handles::kDatatype:
       // Types by precision and range are as predefined ones.
       if (self_.datatype(core::handle_of<MPI_Datatype>(handle))->is_basic()) return;
+      break;
+    case Handles::kComm:
+      // MPI has made it for the child, which may keep it as it keeps MPI_COMM_WORLD.
+      if (handle == core::value_of(self_.parent.handle) &&
+          self_.comm(self_.parent.handle)->context == self_.parent.context)
+        return;
       break;
     default:
       break;
@@ -260,17 +266,15 @@ void say(const std::string& text) {
   static_cast<void>(!::write(STDERR_FILENO, shown.data(), shown.size()));
 }
 
-/// What other libraries take, too.
-void say_uncommon(std::vector<Told>& all) {
-  std::vector<Told> uncommon;
+/// Takes the findings of a kind that is no failure out of `all`, and tells them.
+void say_apart(std::vector<Told>& all, Kind kind, const char* what) {
+  std::vector<Told> found;
   std::erase_if(all, [&](const Told& told) {
-    const bool is_one = told.head.kind == Kind::kUncommon;
-    if (is_one) uncommon.push_back(told);
+    const bool is_one = told.head.kind == kind;
+    if (is_one) found.push_back(told);
     return is_one;
   });
-  if (!uncommon.empty())
-    say("check: this is taken here, but the standard does not have it, so not every library may:" +
-        left_over::text_of(uncommon) + '\n');
+  if (!found.empty()) say(fmt::format("check: {}:{}\n", what, left_over::text_of(found)));
 }
 
 }  // namespace
@@ -284,7 +288,9 @@ Status tell_left_over(Rank& self) {
   std::string bytes;
   CLUMP_TRY(gather(comm, left_over::encode(findings.look()), bytes));
   std::vector<Told> all = left_over::decode(bytes);
-  say_uncommon(all);
+  say_apart(all, Kind::kAllowed, "this is allowed, but may not be what was meant");
+  say_apart(all, Kind::kUncommon,
+            "this is taken here, but the standard does not have it, so not every library may");
   left_over::forget_told_twice(all);
   if (all.empty()) return {};
   const std::string text = left_over::text_of(all);

@@ -52,7 +52,8 @@ std::string ranks_text(const std::set<int>& ranks) {
 
 /// A sentence for what several ranks have in common.
 std::string sentence(const Told& told, const std::set<int>& ranks, const std::set<int>& sources) {
-  if (told.head.kind == Kind::kRemark) return fmt::format("\n  {} {}", ranks_text(ranks), told.words);
+  if (told.head.kind == Kind::kRemark || told.head.kind == Kind::kAllowed)
+    return fmt::format("\n  {} {}", ranks_text(ranks), told.words);
   if (told.head.kind == Kind::kUncommon) return fmt::format("\n  {}: {}", ranks_text(ranks), told.words);
   const Words& words = words_of(told.head.kind);
   std::string text = fmt::format(

@@ -27,7 +27,8 @@ enum class Kind : std::uint8_t {
   kFreedReceive,
   kMessage,
   kRemark,    ///< what stands in `words` is told as it is
-  kUncommon,  ///< the same of what is not wrong
+  kAllowed,   ///< the same of a core::Remark, which is no failure
+  kUncommon,  ///< likewise
 };
 
 /// Something of a rank's, so many times. Is sent as it is, with the texts behind it.
