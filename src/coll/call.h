@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "coll/caller.h"
 #include "coll/select/select.h"
 #include "core/comm.h"
 #include "core/op.h"
@@ -102,6 +103,9 @@ struct Call {
   static constexpr Layout kNoLayout{};
 
   Collective collective;
+  Caller caller = Caller::kOwn;
+  bool in_place = false;
+  bool exclusive = false;  ///< MPI_Exscan
   int root = 0;
   /// A rank's part, for selection: one block, or all operands; the same on all ranks of a correct program. 0
   /// where blocks may differ in size.
@@ -110,9 +114,7 @@ struct Call {
   /// copy would be read back before it is written as a whole.
   const Layout &send = kNoLayout, &recv = kNoLayout;
   const Blocks *send_blocks = nullptr, *recv_blocks = nullptr;  ///< where blocks may differ in size
-  bool in_place = false;
-  bool exclusive = false;  ///< MPI_Exscan
-  Count first = 0;         ///< of a reduce-scatter: the element of `send` where the caller's block begins
+  Count first = 0;  ///< of a reduce-scatter: the element of `send` where the caller's block begins
   const Numbers* counts = nullptr;  ///< of a reduce-scatter; null: all blocks have recv.count elements
   const Reduction* reduction = nullptr;
 
@@ -150,6 +152,13 @@ struct Call {
   static Call reduce_scatter_block(const core::Comm& comm, const Reduction& reduction, const Layout& all,
                                    const Layout& out);
 
+  /// The same, called by another function than that of its name.
+  Call by(Caller other) const {
+    Call call = *this;
+    call.caller = other;
+    return call;
+  }
+
   /// What all reductions have in common.
   static Call combining(Collective collective, const Reduction& reduction, const Layout& in,
                         const Layout& out);
@@ -184,10 +193,10 @@ inline Call Call::allgather(const Layout& mine, const Layout& all) {
 
 inline Call Call::alltoall(int peers, const Layout& out, const Layout& in) {
   return {.collective = Collective::kAlltoall,
+          .in_place = is_in_place(out, in),
           .bytes = block_bytes(out, peers),
           .send = out,
-          .recv = in,
-          .in_place = is_in_place(out, in)};
+          .recv = in};
 }
 
 inline Call Call::gatherv(const Layout& mine, const Blocks& all, int root) {
@@ -204,7 +213,7 @@ inline Call Call::allgatherv(const Layout& mine, const Blocks& all) {
 
 inline Call Call::alltoallv(const Blocks& out, const Blocks& in) {
   return {
-      .collective = Collective::kAlltoallv, .send_blocks = &out, .recv_blocks = &in, .in_place = out == in};
+      .collective = Collective::kAlltoallv, .in_place = out == in, .send_blocks = &out, .recv_blocks = &in};
 }
 
 inline Call Call::neighbours(const Blocks& out, const Blocks& in) {

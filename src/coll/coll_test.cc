@@ -208,7 +208,7 @@ TEST_P(Collectives, LeaveNoBarrierEarly) {
   Job(size).run([&](core::Comm& comm) {
     for (int round = 1; round <= 20; ++round) {
       ++entered;
-      EXPECT_TRUE(synchronize(Members(comm)).ok());
+      EXPECT_TRUE(synchronize(Members(comm, Caller::kCommDup)).ok());
       EXPECT_GE(entered, round * size);
     }
   });
@@ -219,13 +219,13 @@ TEST_P(Collectives, Agree) {
   Job(size).run([&](core::Comm& comm) {
     const std::vector<int> mine = {comm.rank, -comm.rank, ~(1 << comm.rank % 16)};
     std::vector<int> values = mine;
-    EXPECT_TRUE(agree_max(Members(comm), values).ok());
+    EXPECT_TRUE(agree_max(Members(comm, Caller::kCommDup), values).ok());
     EXPECT_EQ(values, (std::vector<int>{size - 1, 0, ~1}));
     values = mine;
-    EXPECT_TRUE(agree_and(Members(comm), values).ok());
+    EXPECT_TRUE(agree_and(Members(comm, Caller::kCommDup), values).ok());
     EXPECT_EQ(values[2], ~((1 << std::min(size, 16)) - 1));
     values = mine;
-    EXPECT_TRUE(share_ints(Members(comm), values).ok());
+    EXPECT_TRUE(share_ints(Members(comm, Caller::kCommDup), values).ok());
     EXPECT_EQ(values, (std::vector<int>{0, 0, ~1}));
 
     // Only the odd ranks, in reverse order, twice with one tag.

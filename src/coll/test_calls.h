@@ -79,7 +79,7 @@ inline void scan(Schedule& s, const Layout& in, const Layout& out) {
 }
 inline void exscan(Schedule& s, const Layout& in, const Layout& out) {
   write(s,
-        {.collective = Collective::kScan, .bytes = in.bytes(), .send = in, .recv = out, .exclusive = true});
+        {.collective = Collective::kScan, .exclusive = true, .bytes = in.bytes(), .send = in, .recv = out});
 }
 
 }  // namespace clump::coll

@@ -194,6 +194,15 @@ std::vector<int> Scene::missing(const Awaited& collective) const {
   return missing;
 }
 
+bool Scene::is_in_same_call(int rank, const Wait& wait, const Awaited& collective) const {
+  return std::ranges::any_of(waits_, [&](const Wait& other) {
+    return other.rank == rank && other.call == wait.call &&
+           std::ranges::any_of(other.items, [&](const Awaited& item) {
+             return item.kind == Kind::kCollective && item.comm == collective.comm;
+           });
+  });
+}
+
 std::string Scene::other_calls(const Wait& wait, const Awaited& collective) const {
   std::map<std::string, std::vector<int>> others;
   for (const Wait& other : waits_)

@@ -47,6 +47,8 @@ class Scene {
   std::vector<int> missing(const pmi::Awaited& collective) const;
   /// Whether ranks of other jobs take part in it, of which missing() knows nothing.
   bool has_others(const pmi::Awaited& collective) const;
+  /// Whether a thread of `rank` waits in the call of `wait`, in the communicator of `collective`.
+  bool is_in_same_call(int rank, const Wait& wait, const pmi::Awaited& collective) const;
   /// What other ranks call in the communicator instead: "rank 0 calls MPI_Bcast there"; may be empty.
   std::string other_calls(const Wait& wait, const pmi::Awaited& collective) const;
   /// What is known about why one item of `wait` does not come: clauses about its peer, as "it". `relative`:

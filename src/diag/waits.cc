@@ -83,8 +83,13 @@ std::string noun(const Awaited& item) {
 
 /// Why a rank is missing in a collective: "rank 1 does not take part (it waits in MPI_Recv)".
 std::string absence(const Scene& scene, const Wait& wait, const Awaited& item, bool is_final) {
+  // Those in the same call are in another step of it, and wait for the others as well.
+  std::vector<int> missing = scene.missing(item);
+  const auto there = std::ranges::stable_partition(
+      missing, [&](int rank) { return !scene.is_in_same_call(rank, wait, item); });
+  if (there.begin() != missing.begin()) missing.erase(there.begin(), there.end());
   std::map<std::string, std::vector<int>> by_standing;
-  for (const int rank : scene.missing(item)) by_standing[scene.standing_of(rank)].push_back(rank);
+  for (const int rank : missing) by_standing[scene.standing_of(rank)].push_back(rank);
   std::string text;
   for (const auto& [standing, ranks] : by_standing) {
     const bool one = ranks.size() == 1;
@@ -185,6 +190,11 @@ std::vector<Group> groups_of(const Scene& scene, bool is_final) {
     if (group.ranks.empty() || group.ranks.back() != wait.rank) group.ranks.push_back(wait.rank);
     group.threads += static_cast<int>(scene.threads_of(wait.rank) > 1);
   }
+  // Half way round, both directions are as far: the one in which no rank's peer is beyond the last rank.
+  for (Group& group : groups)
+    for (Relation& peer : group.form.peers)
+      if (peer.relative && 2 * peer.value == scene.ranks() && std::ranges::min(group.ranks) >= peer.value)
+        peer.value = -peer.value;
   std::ranges::stable_sort(groups, {}, [](const Group& group) { return group.ranks.front(); });
   return groups;
 }

@@ -61,6 +61,14 @@ TEST(Waits, RanksThatWaitAlikeAreOneLine) {
             "for rank 0\n");
 }
 
+TEST(Waits, HalfWayRoundARankBeforeIsToldAsSuch) {
+  std::vector<Wait> waits;
+  for (int rank = 2; rank < 4; ++rank)
+    waits.push_back({rank, "MPI_Recv", "at a.c:3", {receive(rank - 2, 0)}});
+  const std::string text = waits_text(Scene(waits, account_of(4), 4), true);
+  EXPECT_NE(text.find("ranks 2,3 wait in MPI_Recv(source rank-2, tag 0, MPI_COMM_WORLD)"), text.npos) << text;
+}
+
 TEST(Waits, RanksThatWaitForOneAreOneLine) {
   std::vector<Wait> waits{{0, "MPI_Barrier", "at a.c:9", {collective(kWorld)}}};
   for (int rank = 1; rank < 4; ++rank) waits.push_back({rank, "MPI_Recv", "at a.c:3", {receive(0, 7)}});
@@ -82,6 +90,21 @@ TEST(Waits, OfACollectiveByMessagesThoseAreMissingThatHaveNotBegunIt) {
   account.begun = {{1, kPart, 5}, {3, kPart, 4}};
   const Scene scene({{1, "MPI_Bcast", "", {collective(kPart, 4)}}}, std::move(account), 4);
   EXPECT_EQ(scene.missing(scene.waits().front().items.front()), std::vector<int>{3});
+}
+
+TEST(Waits, RanksInAnotherStepOfTheCallTakePart) {
+  pmi::Account account = account_of(3);
+  account.begun = {{0, kWorld, 5}, {1, kWorld, 4}, {2, kWorld, 3}};
+  const std::string text = waits_text(Scene({{0, "MPI_Comm_split", "at a.c:5", {collective(kWorld, 4)}},
+                                             {1, "MPI_Comm_split", "at a.c:5", {collective(kWorld, 3)}},
+                                             {2, "MPI_Recv", "at a.c:6", {receive(0, 7)}}},
+                                            std::move(account), 3),
+                                      true);
+  EXPECT_NE(
+      text.find("  ranks 0,1 wait in MPI_Comm_split at a.c:5 (MPI_COMM_WORLD): rank 2 does not take part "
+                "(it waits in MPI_Recv)\n"),
+      text.npos)
+      << text;
 }
 
 TEST(Waits, WhatLiesThereInsteadIsTold) {

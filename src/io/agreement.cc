@@ -33,7 +33,7 @@ Status tell(core::Comm& comm, int from, Status mine) {
   }
   std::array<int, sizeof(Told) / sizeof(int)> words;
   std::memcpy(words.data(), &told, sizeof told);
-  CLUMP_TRY(coll::bcast_ints(Members(comm), words, from));
+  CLUMP_TRY(coll::bcast_ints(Members(comm, coll::Caller::kFile), words, from));
   if (comm.rank == from) return mine;
   std::memcpy(&told, words.data(), sizeof told);
   return base::fail(told.error_class, "{} (at {})", told.text.data(), comm.group->name_of(from));
@@ -44,7 +44,7 @@ Status tell(core::Comm& comm, int from, Status mine) {
 Status agree(core::Comm& comm, Status mine) {
   if (comm.size() == 1) return mine;
   std::array<int, 1> first = {mine.ok() ? kNobody : comm.rank};
-  CLUMP_TRY(coll::agree_min(Members(comm), first));
+  CLUMP_TRY(coll::agree_min(Members(comm, coll::Caller::kFile), first));
   return first[0] == kNobody ? Status() : tell(comm, first[0], mine);
 }
 
@@ -53,7 +53,7 @@ Status agree_same(core::Comm& comm, Status mine, const char* name, Count value) 
   const int low = static_cast<int>(value & 0x3fffffff), high = static_cast<int>(value >> 33 & 0x3fffffff),
             middle = static_cast<int>(value >> 30 & 7);
   std::array<int, 7> least = {mine.ok() ? kNobody : comm.rank, low, -low, middle, -middle, high, -high};
-  CLUMP_TRY(coll::agree_min(Members(comm), least));
+  CLUMP_TRY(coll::agree_min(Members(comm, coll::Caller::kFile), least));
   if (least[0] != kNobody) return tell(comm, least[0], mine);
   if (least[1] == -least[2] && least[3] == -least[4] && least[5] == -least[6]) return {};
   return base::fail(MPI_ERR_NOT_SAME, "({} = {}): it is not the same at all ranks of the file", name, value);
@@ -64,18 +64,18 @@ Status allgather(core::Comm& comm, std::span<const std::byte> mine, std::span<st
     return coll::bytes_at(const_cast<std::byte*>(data), static_cast<Count>(size));
   };
   const datatype::Layout out = bytes(mine.data(), mine.size()), in = bytes(all.data(), all.size());
-  return coll::run(comm, coll::Call::allgather(out, in));
+  return coll::run(comm, coll::Call::allgather(out, in).by(coll::Caller::kFile));
 }
 
 Status share(core::Comm& comm, Count& value) {
   static_assert(sizeof value == 2 * sizeof(int));
   std::array<int, 2> words;
   std::memcpy(words.data(), &value, sizeof value);
-  CLUMP_TRY(coll::bcast_ints(Members(comm), words, 0));
+  CLUMP_TRY(coll::bcast_ints(Members(comm, coll::Caller::kFile), words, 0));
   std::memcpy(&value, words.data(), sizeof value);
   return {};
 }
 
-Status synchronize(core::Comm& comm) { return coll::synchronize(Members(comm)); }
+Status synchronize(core::Comm& comm) { return coll::synchronize(Members(comm, coll::Caller::kFile)); }
 
 }  // namespace clump::io

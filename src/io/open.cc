@@ -135,7 +135,7 @@ Status File::agree_on_comm(core::Comm& user_comm) {
   std::array<int, 3> contexts{};
   if (user_comm.rank == 0)
     for (int& context : contexts) context = static_cast<int>(user_comm.new_context());
-  CLUMP_TRY(coll::share_ints(coll::Members(user_comm), contexts));
+  CLUMP_TRY(coll::share_ints(coll::Members(user_comm, coll::Caller::kFile), contexts));
   const auto make = [&](int context, base::Ref<const core::Group> its_group) {
     return base::make_ref<core::Comm>(rank_, core::ContextId{static_cast<std::uint32_t>(context)},
                                       std::move(its_group), base::Ref<const core::Group>());

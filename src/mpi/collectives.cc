@@ -116,7 +116,7 @@ Status alltoallw(Rank& self, const void* sendbuf, Counts sendcounts, Counts sdis
   const Blocks in = typed_blocks(recvbuf, recvcounts, rdispls, types.data());
   const Blocks out =
       in_place(sendbuf) ? in : typed_blocks(sendbuf, sendcounts, sdispls, types.data() + peers);
-  return run(comm, coll::Call::alltoallv(out, in), timing, types);
+  return run(comm, coll::Call::alltoallv(out, in).by(coll::Caller::kAlltoallw), timing, types);
 }
 
 }  // namespace clump::mpi

@@ -47,7 +47,8 @@ base::Status exchange_groups(Comm& comm, const Group& group, GroupRef& remote) {
   const int place = group.rank_of(comm.owner.number);
   const Group& theirs = *comm.remote_group;
   std::vector<int> places(theirs.size());
-  CLUMP_TRY(coll::allgather_ints(coll::Members(comm), std::span(&place, 1), places));
+  CLUMP_TRY(
+      coll::allgather_ints(coll::Members(comm, coll::Caller::kCommCreate), std::span(&place, 1), places));
   std::vector<int> ranks(places.size() - std::count(places.begin(), places.end(), MPI_UNDEFINED));
   for (int rank = 0; rank < theirs.size(); ++rank) {
     if (places[rank] == MPI_UNDEFINED) continue;
@@ -62,7 +63,7 @@ base::Status exchange_groups(Comm& comm, const Group& group, GroupRef& remote) {
 /// The duplicate of `comm` without its hints.
 base::Status duplicate(core::Rank& self, Comm& comm, base::Ref<Comm>& copy) {
   Contexts contexts;
-  CLUMP_TRY(agree_contexts(coll::Members(comm), comm.is_inter(), contexts));
+  CLUMP_TRY(agree_contexts(coll::Members(comm, coll::Caller::kCommDup), comm.is_inter(), contexts));
   copy = make_comm(comm, contexts, comm.group, comm.remote_group);
   copy->topology = comm.topology;
   // The handle comes first: if a copy function fails, the attributes that were copied are deleted again, and
@@ -86,7 +87,7 @@ base::Status start_duplicate(core::Rank& self, Comm& comm, core::Info* info, MPI
                              MPI_Request* request) {
   *newcomm = MPI_COMM_NULL;
   CLUMP_TRY(check_hints(info));
-  const coll::Members members(comm);
+  const coll::Members members(comm, coll::Caller::kCommDup);
   const Contexts proposed = propose_contexts(members, comm.is_inter());
   const base::Ref<Comm> copy = make_comm(comm, proposed, comm.group, comm.remote_group);
   copy->topology = comm.topology;
@@ -190,7 +191,7 @@ base::Status comm_create(core::Rank& self, Comm& comm, const Group& group, MPI_C
   *newcomm = MPI_COMM_NULL;
   CLUMP_TRY(check_subset(group, *comm.group));
   Contexts contexts;
-  CLUMP_TRY(agree_contexts(coll::Members(comm), comm.is_inter(), contexts));
+  CLUMP_TRY(agree_contexts(coll::Members(comm, coll::Caller::kCommCreate), comm.is_inter(), contexts));
   GroupRef remote;
   if (comm.is_inter()) CLUMP_TRY(exchange_groups(comm, group, remote));
   if (group.rank_of(self.number) == MPI_UNDEFINED || (remote && remote->size() == 0)) return {};
@@ -232,7 +233,7 @@ base::Status comm_free(core::Rank& self, MPI_Comm* comm) {
 base::Status comm_disconnect(core::Rank& self, MPI_Comm* comm) {
   Comm& object = *self.comm(*comm);
   CLUMP_TRY(check_not_predefined(object));
-  CLUMP_TRY(coll::synchronize(coll::Members(object)));
+  CLUMP_TRY(coll::synchronize(coll::Members(object, coll::Caller::kCommDisconnect)));
   return free_comm(self, comm);
 }
 

@@ -168,7 +168,8 @@ base::Status make_dist_graph(Comm& comm_old, GraphPart part, const core::Info* i
         placed.why_not));
   if (!ranks.empty()) CLUMP_TRY(move_parts(comm_old, ranks, part));
   base::Ref<Comm> made;
-  CLUMP_TRY(make_places(comm_old, ranks.empty() ? comm_old.group : comm_old.group->part(ranks), made));
+  CLUMP_TRY(make_places(comm_old, coll::Caller::kDistGraphCreate,
+                        ranks.empty() ? comm_old.group : comm_old.group->part(ranks), made));
   if (told) {
     placed.reached = reached_by(part.out.ranks, part.out.weights, *made->group);
     CLUMP_TRY(tell(*made, comm_old, placed));
@@ -236,7 +237,7 @@ base::Status graph_create(core::Rank& self, Comm& comm_old, int nnodes, const in
   base::Ref<const core::Group> group;
   CLUMP_TRY(place_nodes(comm_old, ends, edges, reorder != 0, group, placed.why_not));
   base::Ref<Comm> made;
-  CLUMP_TRY(make_places(comm_old, std::move(group), made));
+  CLUMP_TRY(make_places(comm_old, coll::Caller::kGraphCreate, std::move(group), made));
   if (!made) return {};
   if (reorder != 0 && is_told(comm_old)) {
     placed.without = reached_by(Graph::neighbours_of(ends, all, comm_old.rank), {}, *comm_old.group);

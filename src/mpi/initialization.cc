@@ -33,7 +33,8 @@ Status meet_parents(Rank& self) {
   if (port.empty() || self.launch.number != 0) return {};
   const auto find = [&](LeaderLink& link) { return connect_at_root(self, port.c_str(), link); };
   MPI_Comm parents = MPI_COMM_NULL;
-  CLUMP_TRY(introduce(coll::Members(*self.comm_world), 0, find, *self.comm_world, &parents));
+  CLUMP_TRY(introduce(coll::Members(*self.comm_world, coll::Caller::kIntercommCreate), 0, find,
+                      *self.comm_world, &parents));
   self.parent.comm = self.remove(parents);
   self.parent.comm->name.set("MPI_COMM_PARENT");
   return {};
@@ -124,7 +125,7 @@ Status finalize(Rank& self) {
   const Status left = tell_left_over(self);
   // Sends that nobody waits for, buffered ones too, must reach their receivers before this rank's memory
   // goes.
-  CLUMP_TRY(coll::run(*self.comm_world, coll::Call::barrier()));
+  CLUMP_TRY(coll::run(*self.comm_world, coll::Call::barrier().by(coll::Caller::kFinalize)));
   self.phase.store(Rank::Phase::kFinalized, std::memory_order_relaxed);
   self.show_world(false);
   self.forget(core::Origin::kWorld);

@@ -42,7 +42,8 @@ base::Status intercomm_create(core::Rank& self, Comm& local_comm, int local_lead
     if (remote_leader >= 0 && remote_leader < size) return {};
     return base::fail(MPI_ERR_RANK, "remote_leader is {}, but peer_comm has {} ranks", remote_leader, size);
   };
-  return introduce(coll::Members(local_comm), local_leader, find, local_comm, newintercomm);
+  return introduce(coll::Members(local_comm, coll::Caller::kIntercommCreate), local_leader, find, local_comm,
+                   newintercomm);
 }
 
 base::Status intercomm_create_from_groups(core::Rank& self, const Group& local_group, int local_leader,
@@ -73,7 +74,7 @@ base::Status intercomm_create_from_groups(core::Rank& self, const Group& local_g
 
 base::Status intercomm_merge(core::Rank& self, Comm& intercomm, int high, MPI_Comm* newintracomm) {
   if (!intercomm.is_inter()) return base::fail(MPI_ERR_COMM, "intercomm is an intracommunicator");
-  const coll::Members members(intercomm);
+  const coll::Members members(intercomm, coll::Caller::kIntercommMerge);
   const int mine = high != 0 ? 1 : 0;
   std::vector<int> theirs(intercomm.remote_group->size());
   CLUMP_TRY(coll::allgather_ints(members, std::span(&mine, 1), theirs));

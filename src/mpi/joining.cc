@@ -112,7 +112,8 @@ Status comm_join(core::Rank& self, int fd, MPI_Comm* intercomm) {
     link = {self.comm_job.get(), theirs.rank, tag, tag, std::move(place)};
     return {};
   };
-  return introduce(coll::Members(*self.comm_self), 0, find, *self.comm_self, intercomm);
+  return introduce(coll::Members(*self.comm_self, coll::Caller::kIntercommCreate), 0, find, *self.comm_self,
+                   intercomm);
 }
 
 }  // namespace clump::mpi

@@ -26,7 +26,8 @@ Status neighbor_allgather(Rank&, const void* sendbuf, Count sendcount, const Dat
                           const Timing& timing) {
   return run(comm,
              coll::Call::neighbours(Blocks(layout(sendbuf, sendcount, sendtype)),
-                                    equal_blocks(recvbuf, recvcount, recvtype)),
+                                    equal_blocks(recvbuf, recvcount, recvtype))
+                 .by(coll::Caller::kNeighborAllgather),
              timing, {&sendtype, &recvtype});
 }
 
@@ -35,7 +36,8 @@ Status neighbor_allgatherv(Rank&, const void* sendbuf, Count sendcount, const Da
                            Comm& comm, const Timing& timing) {
   return run(comm,
              coll::Call::neighbours(Blocks(layout(sendbuf, sendcount, sendtype)),
-                                    blocks(recvbuf, recvcounts, displs, recvtype)),
+                                    blocks(recvbuf, recvcounts, displs, recvtype))
+                 .by(coll::Caller::kNeighborAllgatherv),
              timing, {&sendtype, &recvtype});
 }
 
@@ -43,7 +45,8 @@ Status neighbor_alltoall(Rank&, const void* sendbuf, Count sendcount, const Data
                          Count recvcount, const Datatype& recvtype, Comm& comm, const Timing& timing) {
   return run(comm,
              coll::Call::neighbours(equal_blocks(sendbuf, sendcount, sendtype),
-                                    equal_blocks(recvbuf, recvcount, recvtype)),
+                                    equal_blocks(recvbuf, recvcount, recvtype))
+                 .by(coll::Caller::kNeighborAlltoall),
              timing, {&sendtype, &recvtype});
 }
 
@@ -52,7 +55,8 @@ Status neighbor_alltoallv(Rank&, const void* sendbuf, Counts sendcounts, Counts 
                           const Datatype& recvtype, Comm& comm, const Timing& timing) {
   return run(comm,
              coll::Call::neighbours(blocks(sendbuf, sendcounts, sdispls, sendtype),
-                                    blocks(recvbuf, recvcounts, rdispls, recvtype)),
+                                    blocks(recvbuf, recvcounts, rdispls, recvtype))
+                 .by(coll::Caller::kNeighborAlltoallv),
              timing, {&sendtype, &recvtype});
 }
 
@@ -67,7 +71,8 @@ Status neighbor_alltoallw(Rank& self, const void* sendbuf, Counts sendcounts, co
     types.push_back(type);
   return run(comm,
              coll::Call::neighbours(typed_blocks(sendbuf, sendcounts, sdispls, types.data()),
-                                    typed_blocks(recvbuf, recvcounts, rdispls, types.data() + sent)),
+                                    typed_blocks(recvbuf, recvcounts, rdispls, types.data() + sent))
+                 .by(coll::Caller::kNeighborAlltoallw),
              timing, types);
 }
 

@@ -28,8 +28,8 @@ base::Status find_homes(Comm& comm, std::vector<int>& homes) {
   int own = world.homes.empty() ? 0 : world.homes[self];
   if (comm.rank == 0) homes.resize(static_cast<std::size_t>(comm.size()));
   const auto type = datatype::predefined(MPI_INT);
-  return coll::run(
-      comm, coll::Call::gather({&own, 1, type}, {homes.data(), static_cast<Count>(homes.size()), type}, 0));
+  const datatype::Layout all{homes.data(), static_cast<Count>(homes.size()), type};
+  return coll::run(comm, coll::Call::gather({&own, 1, type}, all, 0).by(coll::Caller::kGraphCreate));
 }
 
 /// At rank 0. Where there is no Scotch, all stays as it is, and `why_not` says so.
@@ -78,10 +78,10 @@ base::Status place_graph(Comm& comm, int places, const CollectLinks& collect, st
   CLUMP_TRY(collect(links));
   if (comm.rank == 0) decide(comm, places, links, homes, ranks, why_not);
   int verdict = static_cast<int>(ranks.empty() ? Verdict::kAsTheyAre : Verdict::kReordered);
-  CLUMP_TRY(coll::bcast_ints(coll::Members(comm), {&verdict, 1}, 0));
+  CLUMP_TRY(coll::bcast_ints(coll::Members(comm, coll::Caller::kGraphCreate), {&verdict, 1}, 0));
   if (Verdict{verdict} == Verdict::kAsTheyAre) return {};
   ranks.resize(static_cast<std::size_t>(places));
-  return coll::bcast_ints(coll::Members(comm), ranks, 0);
+  return coll::bcast_ints(coll::Members(comm, coll::Caller::kGraphCreate), ranks, 0);
 }
 
 bool is_told(const Comm& comm) { return comm.owner.world.tells_placement; }

@@ -297,14 +297,14 @@ Status close_port(Rank& self, const char* port_name) {
 Status comm_accept(Rank& self, const char* port_name, MPI_Info, int root, Comm& comm, MPI_Comm* newcomm) {
   *newcomm = MPI_COMM_NULL;
   const auto find = [&](LeaderLink& link) { return accept(self, port_name, link); };
-  return introduce(coll::Members(comm), root, find, comm, newcomm);
+  return introduce(coll::Members(comm, coll::Caller::kCommAccept), root, find, comm, newcomm);
 }
 
 Status comm_connect(Rank& self, const char* port_name, MPI_Info info, int root, Comm& comm,
                     MPI_Comm* newcomm) {
   *newcomm = MPI_COMM_NULL;
   const auto find = [&](LeaderLink& link) { return request_connection(self, port_name, info, link); };
-  return introduce(coll::Members(comm), root, find, comm, newcomm);
+  return introduce(coll::Members(comm, coll::Caller::kCommConnect), root, find, comm, newcomm);
 }
 
 }  // namespace clump::mpi

@@ -72,7 +72,9 @@ Status reduce_scatter_block(Rank& self, const void* sendbuf, void* recvbuf, Coun
   const Layout in = operands(sendbuf, recvbuf, comm.size() * recvcount, datatype);
   const Layout out = result(recvbuf, recvcount, datatype);
   const coll::Reduction reduction{&op, datatype_handle};
-  return run(comm, coll::Call::reduce_scatter_block(comm, reduction, in, out), timing, {&datatype});
+  return run(comm,
+             coll::Call::reduce_scatter_block(comm, reduction, in, out).by(coll::Caller::kReduceScatterBlock),
+             timing, {&datatype});
 }
 
 Status scan(Rank& self, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype,

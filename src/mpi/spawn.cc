@@ -138,7 +138,7 @@ Status meet_job(Rank& self, Comm& comm, int root, const Told& told, MPI_Comm* in
                       "the ranks were started, by mpiexec, which ended {} before they had called MPI_Init",
                       told.job->stop_waiting());
   };
-  const Status met = introduce(coll::Members(comm), root, find, comm, intercomm);
+  const Status met = introduce(coll::Members(comm, coll::Caller::kCommSpawn), root, find, comm, intercomm);
   if (told.job == nullptr) return met;
   if (met.ok()) told.job->note_meeting();
   static_cast<void>(told.job->stop_waiting());
@@ -191,7 +191,7 @@ Status spawn(Rank& self, Comm& comm, int root, Read read, MPI_Comm* intercomm, i
     told.error = started.error_class();
     if (!started.ok()) std::ranges::fill(told.codes, told.error);
   }
-  const coll::Members members(comm);
+  const coll::Members members(comm, coll::Caller::kCommSpawn);
   std::array<int, 7> words{told.error,
                            told.first,
                            told.size,

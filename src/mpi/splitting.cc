@@ -40,12 +40,13 @@ GroupRef voters(const Group& group, const std::vector<int>& votes, int color) {
 
 base::Status gather_votes(Comm& comm, const Vote& mine, int voters, std::vector<int>& votes) {
   votes.resize(static_cast<std::size_t>(voters) * mine.size());
-  return coll::allgather_ints(coll::Members(comm), mine, votes);
+  return coll::allgather_ints(coll::Members(comm, coll::Caller::kCommSplit), mine, votes);
 }
 
 /// MPI_Comm_split with colours that were checked. All ranks of comm take part, also those with MPI_UNDEFINED.
 base::Status split(core::Rank& self, Comm& comm, int color, int key, MPI_Comm* newcomm) {
-  const auto proposal = propose_contexts(coll::Members(comm), comm.is_inter()).as_ints();
+  const auto proposal =
+      propose_contexts(coll::Members(comm, coll::Caller::kCommSplit), comm.is_inter()).as_ints();
   const Vote mine = {color, key, proposal[0], proposal[1]};
   std::vector<int> votes, remote_votes;
   CLUMP_TRY(gather_votes(comm.is_inter() ? *comm.local : comm, mine, comm.size(), votes));

@@ -76,9 +76,10 @@ base::Status check_room(const char* name, int room, std::size_t needed, const ch
   return base::fail(MPI_ERR_ARG, "{} is {}, but there are {} {}", name, room, needed, things);
 }
 
-base::Status make_places(Comm& comm_old, base::Ref<const core::Group> group, base::Ref<Comm>& made) {
+base::Status make_places(Comm& comm_old, coll::Caller caller, base::Ref<const core::Group> group,
+                         base::Ref<Comm>& made) {
   Contexts contexts;
-  CLUMP_TRY(agree_contexts(coll::Members(comm_old), false, contexts));
+  CLUMP_TRY(agree_contexts(coll::Members(comm_old, caller), false, contexts));
   if (group->rank_of(comm_old.owner.number) != MPI_UNDEFINED)
     made = make_comm(comm_old, contexts, std::move(group));
   return {};
@@ -90,7 +91,8 @@ base::Status cart_create(core::Rank& self, Comm& comm_old, int ndims, const int 
   CLUMP_TRY(read_grid({dims, static_cast<std::size_t>(ndims)}, periods, comm_old.size(), dimensions));
   Grid grid(std::move(dimensions));
   base::Ref<Comm> made;
-  CLUMP_TRY(make_places(comm_old, topo::place(comm_old, grid, reorder != 0), made));
+  CLUMP_TRY(
+      make_places(comm_old, coll::Caller::kCartCreate, topo::place(comm_old, grid, reorder != 0), made));
   *comm_cart = MPI_COMM_NULL;
   if (!made) return {};
   if (reorder != 0 && is_told(comm_old)) CLUMP_TRY(tell_placement(comm_old, *made, grid));

@@ -1,6 +1,7 @@
 // What the bodies of MPI-5.0 chapter 8 share.
 #pragma once
 
+#include "coll/caller.h"
 #include "core/comm.h"
 
 namespace clump::mpi {
@@ -18,7 +19,7 @@ base::Status check_room(const char* name, int room, std::size_t needed, const ch
 
 /// A new communicator for a topology, of ranks of `comm_old`; the topology is the caller's to add.
 /// Collective. Null in ranks that are not in `group`.
-base::Status make_places(core::Comm& comm_old, base::Ref<const core::Group> group,
+base::Status make_places(core::Comm& comm_old, coll::Caller caller, base::Ref<const core::Group> group,
                          base::Ref<core::Comm>& made);
 
 }  // namespace clump::mpi

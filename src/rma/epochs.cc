@@ -67,7 +67,7 @@ Status Window::fence(int assertions) {
   const Status flushed = messages_ != nullptr ? messages_->flush(-1) : Status();
   order_memory();
   tell_sanitizer();
-  CLUMP_TRY(coll::synchronize(coll::Members(*comm)));
+  CLUMP_TRY(coll::synchronize(coll::Members(*comm, coll::Caller::kWinFence)));
   tell_sanitizer();
   order_memory();
   ++fences_;

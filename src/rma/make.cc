@@ -56,7 +56,8 @@ Status exchange(core::Comm& comm, const One& mine, std::vector<One>& all) {
   static_assert(sizeof(One) % sizeof(int) == 0);
   constexpr std::size_t kInts = sizeof(One) / sizeof(int);
   all.resize(static_cast<std::size_t>(comm.size()));
-  return coll::allgather_ints(coll::Members(comm), {reinterpret_cast<const int*>(&mine), kInts},
+  return coll::allgather_ints(coll::Members(comm, coll::Caller::kWinMake),
+                              {reinterpret_cast<const int*>(&mine), kInts},
                               {reinterpret_cast<int*>(all.data()), kInts * all.size()});
 }
 
@@ -301,7 +302,7 @@ Status Maker::share_process(base::Ref<WindowMap>& map) {
   const auto failed = std::ranges::find_if(all, [](const ProcessFacts& one) { return one.error != 0; });
   if (ours.map != 0) map = base::Ref(reinterpret_cast<WindowMap*>(ours.map));
   // The leaders' references go when all ranks of their processes have their own.
-  CLUMP_TRY(coll::synchronize(coll::Members(comm_)));
+  CLUMP_TRY(coll::synchronize(coll::Members(comm_, coll::Caller::kWinMake)));
   if (map_) map_->memory.close();
   if (failed == all.end()) return {};
   if (failed->is_lost != 0)
@@ -365,7 +366,7 @@ Status Window::make(const Making& making, base::Ref<Window>& window) {
   const bool asks = std::ranges::any_of(made->map_->targets,
                                         [](const Target& one) { return one.reach == Reach::kMessages; });
   int serves = asks ? 1 : 0;
-  CLUMP_TRY(coll::agree_max(coll::Members(making.comm), {&serves, 1}));
+  CLUMP_TRY(coll::agree_max(coll::Members(making.comm, coll::Caller::kWinMake), {&serves, 1}));
   if (serves != 0) made->messages_ = std::make_unique<Messages>(*made, true);
   window = std::move(made);
   return {};

@@ -414,7 +414,7 @@ Status Window::may_be_freed() const {
 Status Window::finish() {
   Status flushed;
   if (messages_ != nullptr) flushed = messages_->flush(-1);
-  CLUMP_TRY(coll::synchronize(coll::Members(*comm)));
+  CLUMP_TRY(coll::synchronize(coll::Members(*comm, coll::Caller::kWinFree)));
   if (messages_ != nullptr) messages_->stop();
   return flushed;
 }

@@ -13,7 +13,7 @@ namespace clump::coll {
 namespace {
 
 base::Status run_messages(core::Comm& comm, const Call& call, Where where) {
-  Schedule schedule(comm, call.reduction != nullptr ? *call.reduction : Reduction());
+  Schedule schedule(comm, call.reduction != nullptr ? *call.reduction : Reduction(), call.caller);
   schedule.set_where(where);
   write(schedule, call);
   return schedule.run();

@@ -65,14 +65,14 @@ NodeTeam::~NodeTeam() {
 void NodeTeam::begin(Collective collective, int root, Count bytes) {
   set_ ^= 1;
   stride_ = static_cast<std::size_t>(bytes + 63) / 64 * 64;
-  signature(rank_) = {collective, false, static_cast<std::uint16_t>(bytes), root, 0};
+  signature(rank_) = {collective, caller_, 0, static_cast<std::uint16_t>(bytes), root, 0};
 }
 
 bool NodeTeam::begin_both(Collective collective, int root, Count bytes, Count expected) {
   begin(collective, root, bytes);
   if (expected == bytes) [[likely]]
     return true;
-  signature(rank_).mismatched = true;
+  signature(rank_).mismatched = 1;
   signature(rank_).other = expected;
   return false;
 }
@@ -101,8 +101,9 @@ base::Status NodeTeam::complain() {
   const Signature& mine = signature(rank_);
   for (int rank = 0; rank < size_; ++rank) {
     const Signature& other = signature(rank);
-    if (other.collective != mine.collective)
-      return different_calls(rank_, mine.collective, rank, other.collective);
+    if (other.collective != mine.collective || other.caller != mine.caller)
+      return different_calls(rank_, name_of(mine.collective, mine.caller), rank,
+                             name_of(other.collective, other.caller));
     if (other.root != mine.root) return different_roots(rank_, mine.root, rank, other.root);
     CLUMP_TRY(compare_blocks(rank));
   }
@@ -116,7 +117,7 @@ base::Status NodeTeam::compare_blocks(int rank) {
   if (theirs.bytes != mine.bytes)
     return base::fail(MPI_ERR_TRUNCATE, "rank {} passes blocks of {} bytes where rank {} passes {}: {}", rank,
                       theirs.bytes, rank_, mine.bytes, kAdvice);
-  if (!theirs.mismatched) return {};
+  if (theirs.mismatched == 0) return {};
   // `bytes` is the size that a rank sends to each of the others, but a scatter's root has it in `other`.
   const Count ranks = mine.collective == Collective::kAlltoall ? size_ : 1;
   const bool scatters = mine.collective == Collective::kScatter;
@@ -147,6 +148,7 @@ void NodeTeam::get(int rank, Count offset, const Layout& to) {
 }
 
 base::Status NodeTeam::run(const Call& call) {
+  caller_ = call.caller;
   switch (call.collective) {
     case Collective::kBroadcast:
       return broadcast(call.send, call.root);

@@ -59,12 +59,14 @@ class NodeTeam final : public core::Team {
   /// until the next round but one.
   struct alignas(16) Signature {
     Collective collective;
-    bool mismatched;      ///< the caller's other buffer has blocks of another size
-    std::uint16_t bytes;  ///< at most kRoom
+    Caller caller;
+    std::uint16_t mismatched : 1;  ///< the caller's other buffer has blocks of another size
+    std::uint16_t bytes : 15;      ///< at most kRoom
     int root;
     Count other;  ///< the size of a block of the other buffer, if mismatched
     bool agrees(const Signature& with) const {
-      return collective == with.collective && bytes == with.bytes && root == with.root && !mismatched;
+      return collective == with.collective && caller == with.caller && bytes == with.bytes &&
+             root == with.root && mismatched == 0;
     }
   };
   void begin(Collective collective, int root, Count bytes);
@@ -86,10 +88,11 @@ class NodeTeam final : public core::Team {
   const int rank_, size_;
   const std::int64_t at_;
   Place& place_;
-  std::vector<int> ports_;  // of all ranks, each once
-  std::uint32_t round_;     // the last one that is complete
-  unsigned set_ = 0;        // which slots are written: those of this operation
-  std::size_t stride_ = 0;  // from one slot to the next
+  std::vector<int> ports_;        // of all ranks, each once
+  std::uint32_t round_;           // the last one that is complete
+  unsigned set_ = 0;              // which slots are written: those of this operation
+  std::size_t stride_ = 0;        // from one slot to the next
+  Caller caller_ = Caller::kOwn;  // of this operation
 };
 
 }  // namespace clump::coll

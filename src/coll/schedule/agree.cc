@@ -18,7 +18,8 @@ Layout ints(std::span<const int> values) {
 base::Status reduce_over(const Members& members, std::span<int> values, const core::Op& op) {
   const Reduction reduction{&op, MPI_INT};
   if (!members.comm.is_inter()) {
-    if (!members.part) return run(members.comm, Call::allreduce(reduction, ints(values), ints(values)));
+    if (!members.part)
+      return run(members.comm, Call::allreduce(reduction, ints(values), ints(values)).by(members.caller));
     Schedule s(members, reduction);
     allreduce(s, ints(values), ints(values));
     return s.run();
@@ -41,14 +42,14 @@ base::Status reduce_over(const Members& members, std::span<int> values, const co
 }  // namespace
 
 base::Status allgather_ints(const Members& members, std::span<const int> mine, std::span<int> all) {
-  if (!members.part) return run(members.comm, Call::allgather(ints(mine), ints(all)));
+  if (!members.part) return run(members.comm, Call::allgather(ints(mine), ints(all)).by(members.caller));
   Schedule s(members);
   allgather(s, ints(mine), ints(all));
   return s.run();
 }
 
 base::Status bcast_ints(const Members& members, std::span<int> values, int root) {
-  if (!members.part) return run(members.comm, Call::broadcast(ints(values), root));
+  if (!members.part) return run(members.comm, Call::broadcast(ints(values), root).by(members.caller));
   Schedule s(members);
   broadcast(s, ints(values), root);
   return s.run();
@@ -91,7 +92,7 @@ base::Status agree_and(const Members& members, std::span<int> values) {
 }
 
 base::Status synchronize(const Members& members) {
-  if (!members.part) return run(members.comm, Call::barrier());
+  if (!members.part) return run(members.comm, Call::barrier().by(members.caller));
   Schedule s(members);
   barrier(s);
   return s.run();

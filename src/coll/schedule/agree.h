@@ -8,6 +8,7 @@
 #include <span>
 
 #include "base/status.h"
+#include "coll/caller.h"
 #include "core/comm.h"
 #include "core/group.h"
 #include "datatype/datatype.h"
@@ -20,7 +21,8 @@ class Schedule;
 class Members {
  public:
   /// All ranks of a communicator: of an intercommunicator, both groups.
-  explicit Members(core::Comm& comm) : comm(comm), group(*comm.group), rank(comm.rank) {}
+  Members(core::Comm& comm, Caller caller)
+      : comm(comm), group(*comm.group), rank(comm.rank), caller(caller) {}
   /// A part of an intracommunicator, told apart from concurrent agreements in it by `tag`
   /// (MPI_Comm_create_group, MPI-5.0 section 7.4.2). The caller is in `group`.
   Members(core::Comm& comm, const core::Group& group, int tag)
@@ -35,6 +37,7 @@ class Members {
   const int rank;            ///< of the caller in `group`
   const bool part = false;
   const int part_tag = 0;
+  const Caller caller = Caller::kOwn;  ///< not compared among a part
 
   int size() const { return group.size(); }
 };

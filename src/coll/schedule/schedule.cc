@@ -12,7 +12,7 @@ namespace {
 
 // Collectives count their tags from 0 in 29 bits, and checks have as many above that; agreements of a part of
 // a communicator use the user's tag above both.
-constexpr int kPartTagBit = 1 << 30;
+constexpr int kPartTagBit = 1 << 30, kNotProgramsBit = 1 << 28;
 
 constexpr std::size_t kLargestInArena = 512;
 
@@ -24,12 +24,19 @@ const datatype::Datatype* byte_type() {
   return type;
 }
 
+/// The number of the operation, with which those of the program meet none of another caller.
+int next_tag(core::Comm& comm, Caller caller) {
+  const int number = comm.next_collective_tag() & (kNotProgramsBit - 1);
+  // Of a wait for a rank of another job nothing would be told.
+  return is_program(caller) || comm.crosses_jobs() ? number : number | kNotProgramsBit;
+}
+
 }  // namespace
 
 Layout bytes_at(void* base, Count bytes) { return {base, bytes, byte_type()}; }
 
-Schedule::Schedule(core::Comm& comm, const Reduction& reduction)
-    : Schedule(comm, Aside{comm.next_collective_tag()}, reduction) {
+Schedule::Schedule(core::Comm& comm, const Reduction& reduction, Caller caller)
+    : Schedule(comm, Aside{next_tag(comm, caller)}, reduction) {
   noted_ = true;
 }
 
@@ -54,7 +61,7 @@ Schedule::Schedule(const Members& members, const Reduction& reduction)
       size_(members.size()),
       peers_(members.part ? members.size() : members.comm.peers().size()),
       tag_(members.part ? (members.part_tag & (kPartTagBit - 1)) | kPartTagBit
-                        : members.comm.next_collective_tag()),
+                        : next_tag(members.comm, members.caller)),
       hosts_(members.part ? nullptr : hosts_of(members.comm)) {
   steps_.reserve(16);
 }
@@ -149,7 +156,7 @@ Layout Schedule::scratch(Count bytes) {
 }
 
 base::Status Schedule::run() {
-  const core::AwaitedCollective awaited{comm_, tag_, part_};
+  const core::AwaitedCollective awaited{comm_, tag_ & ~kNotProgramsBit, part_};
   const core::Waiting told(awaited);
   start(nullptr);
   while (!advance()) wait_for_round();
@@ -284,8 +291,9 @@ void Schedule::check_received(const Step& step, const core::Result& result) {
   if (result.error == MPI_SUCCESS) {
     status_ = unequal(step.peer, result.bytes, expected);
   } else if ((result.error & base::Status::kClassMask) == MPI_ERR_TRUNCATE) {
-    status_ = base::fail(MPI_ERR_TRUNCATE, "{} {} sent more than the {} bytes that rank {} expects ({}): {}",
-                         group(), step.peer, expected, rank_, base::message_of(result.error), kScheduleAdvice);
+    status_ =
+        base::fail(MPI_ERR_TRUNCATE, "{} {} sent more than the {} bytes that rank {} expects ({}): {}",
+                   group(), step.peer, expected, rank_, base::message_of(result.error), kScheduleAdvice);
   } else {
     status_ = base::Status::from_code(result.error);
   }

@@ -39,7 +39,7 @@ class Hosts;
 class Schedule {
  public:
   /// Takes the communicator's next collective tag: every rank makes its schedules in the same order.
-  explicit Schedule(core::Comm& comm, const Reduction& reduction = {});
+  explicit Schedule(core::Comm& comm, const Reduction& reduction = {}, Caller caller = Caller::kOwn);
   explicit Schedule(const Members& members, const Reduction& reduction = {});
   /// One beside those that the program asks for: has this tag, and is in no books.
   struct Aside {

@@ -20,6 +20,8 @@ struct Team::Waiting {
   static bool yield() { return fiber::rank_fiber() != nullptr && fiber::yield(); }
 };
 
+PackedSignature Team::broadcast(std::uint64_t number) const { return ring_[number % kRingSlots].call; }
+
 base::Status Team::publish_or_read(ArgumentSlot& me, const Call& call) {
   const std::uint64_t number = ++me.broadcasts;
   RingSlot& ring_slot = ring_[number % kRingSlots];
@@ -42,8 +44,11 @@ base::Status Team::publish(ArgumentSlot& me, std::uint64_t number, RingSlot& rin
 base::Status Team::read_published(ArgumentSlot& me, std::uint64_t number, const RingSlot& ring_slot,
                                   const Call& call) {
   RingProtocol<Team>::await(*this, me, number, ring_slot);
-  if (ring_slot.call.root() != call.root)
+  if (ring_slot.call != me.call) [[unlikely]] {
+    if (ring_slot.call.caller() != call.caller)
+      return different_calls(me.rank, me.call.name(), ring_slot.call.root(), ring_slot.call.name());
     return different_roots(me.rank, call.root, ring_slot.call.root(), ring_slot.call.root());
+  }
   unpack_short(call.recv, 0, ring_slot.data, std::min(ring_slot.bytes, call.bytes));
   if (ring_slot.bytes != call.bytes)
     return base::fail(MPI_ERR_TRUNCATE, "rank {} sent {} bytes where rank {} expects {}: {}", call.root,

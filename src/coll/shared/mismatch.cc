@@ -1,6 +1,7 @@
 // Ranks that meet with different calls: each one gets an error for the difference that it can see, and the
 // data that it can get.
 #include <algorithm>
+#include <cstring>
 
 #include "coll/check/mismatch_errors.h"
 #include "coll/shared/shared_state.h"
@@ -16,10 +17,9 @@ base::Status SharedCollective::compare_calls(const ArgumentSlot& me) {
   const PackedSignature mine = me.call;
   for (int rank = 0; rank < size_; ++rank) {
     const PackedSignature other = slots_[rank].call;
-    if (other.collective() != mine.collective())
-      return different_calls(me.rank, mine.collective(), rank, other.collective());
-    if (!other.same_broadcasts(mine))
-      return different_broadcasts(me.rank, me.broadcasts, rank, slots_[rank].broadcasts);
+    if (!other.same_broadcasts(mine)) return compare_broadcasts(me, slots_[rank]);
+    if (other.collective() != mine.collective() || other.caller() != mine.caller())
+      return different_calls(me.rank, mine.name(), rank, other.name());
     if (other.root() != mine.root()) return different_roots(me.rank, mine.root(), rank, other.root());
     if (other.exclusive() != mine.exclusive())
       return base::fail(MPI_ERR_OTHER, "rank {} calls MPI_Exscan where rank {} calls MPI_Scan",
@@ -29,6 +29,18 @@ base::Status SharedCollective::compare_calls(const ArgumentSlot& me) {
                         mine.in_place() ? me.rank : rank, mine.in_place() ? rank : me.rank);
   }
   return {};
+}
+
+// One of the two ranks has not read a broadcast of the ring that the other one has: it has called something
+// else instead, and is there.
+base::Status SharedCollective::compare_broadcasts(const ArgumentSlot& me, const ArgumentSlot& other) {
+  const PackedSignature missed = broadcast(std::min(me.broadcasts, other.broadcasts) + 1);
+  const bool i_have = me.broadcasts > other.broadcasts;
+  const char* const mine = i_have ? missed.name() : me.call.name();
+  const char* const others = i_have ? other.call.name() : missed.name();
+  if (std::strcmp(mine, others) != 0) return different_calls(me.rank, mine, other.rank, others);
+  return base::fail(MPI_ERR_TRUNCATE, "rank {} and rank {} do not pass the same amount of data to {}: {}",
+                    me.rank, other.rank, mine, kAdvice);
 }
 
 // All call the same, with sizes that differ.

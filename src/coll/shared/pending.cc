@@ -184,6 +184,9 @@ bool PendingCollective::is_waited_for(const LocalGroup&) const {
   return is_short_.load(std::memory_order_relaxed);
 }
 
+// It has no ring.
+PackedSignature PendingCollective::broadcast(std::uint64_t) const { return {}; }
+
 PendingCollectives::Table::Entry* PendingCollectives::Table::find(int tag) {
   for (std::size_t i = count_; i-- > 0;)
     if (at(i).tag == tag) return &at(i);

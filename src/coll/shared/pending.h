@@ -67,6 +67,7 @@ class PendingCollective final : SharedCollective {
   /// About how many bytes could be copied in the time that one core needs for all the work.
   Count effort(const ArgumentSlot& me) const;
   bool is_waited_for(const LocalGroup&) const override;
+  PackedSignature broadcast(std::uint64_t) const override;
 
   PendingCollectives& owner_;
   const core::World& world_;

@@ -224,7 +224,7 @@ TEST_P(Nonblocking, TellWhoDisagrees) {
     EXPECT_EQ(end(*roots).error_class(), MPI_ERR_ROOT);
     EXPECT_EQ(end(*sizes).error_class(), MPI_ERR_TRUNCATE);
     EXPECT_EQ(end(*calls).error_class(), MPI_ERR_OTHER);
-    EXPECT_NE(std::string(base::message_of(calls->result.error)).find("rank 1 calls barrier"),
+    EXPECT_NE(std::string(base::message_of(calls->result.error)).find("rank 1 calls MPI_Barrier"),
               std::string::npos);
     const Operation good = begun(comm, Call::allreduce(reduction, ints(in), ints(out)));
     EXPECT_TRUE(end(*good).ok());

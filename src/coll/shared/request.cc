@@ -32,7 +32,7 @@ std::unique_ptr<TeamRequest> TeamRequest::make(core::Comm& comm, const Call& cal
   std::unique_ptr<TeamRequest> made(new TeamRequest(comm, *team, reduction, kind));
   if (reduction.op != nullptr) made->will_combine(*reduction.op, *call.send.type);
   if (call.has_blocks()) {
-    made->signature_ = PackedSignature(call.collective, Algorithm::kShmAll, call.root, false, false, 0);
+    made->signature_ = PackedSignature::of_blocks(call, Algorithm::kShmAll, 0);
     made->keep_blocks(call);
     return made;
   }

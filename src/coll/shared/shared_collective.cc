@@ -93,9 +93,7 @@ bool SharedCollective::is_mismatched(int rank, const Call& call) const {
 
 PackedSignature SharedCollective::signature_of(int rank, const Call& call, Algorithm algorithm,
                                                std::uint64_t broadcasts) const {
-  const PackedSignature signature(call.collective, algorithm, call.root, call.in_place,
-                                  is_mismatched(rank, call), broadcasts);
-  return call.exclusive ? signature.as_exclusive() : signature;
+  return PackedSignature(call, algorithm, is_mismatched(rank, call), broadcasts);
 }
 
 void pack_short(std::byte* room, const Layout& from, Count bytes) {

@@ -69,6 +69,8 @@ class SharedCollective {
 
   /// Whether a leader without work left waits for this group's; see in_steps().
   virtual bool is_waited_for(const LocalGroup& group) const = 0;
+  /// The call of the broadcast with this number by a ring that a rank has not read, though others have.
+  virtual PackedSignature broadcast(std::uint64_t number) const = 0;
 
   void move(const ArgumentSlot& me);
   /// [begin, end), so much at a time; `bytes` is what there is to move in all, `streamed` whether what is
@@ -110,6 +112,7 @@ class SharedCollective {
   void find_blocks(const ArgumentSlot& me, Neighbourhood& mine);
 
   base::Status compare_calls(const ArgumentSlot& me);
+  base::Status compare_broadcasts(const ArgumentSlot& me, const ArgumentSlot& other);
   base::Status compare_blocks(const ArgumentSlot& me);
 
   bool spare_ = false;  ///< there are cores that no rank here is mapped to

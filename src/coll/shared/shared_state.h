@@ -17,32 +17,40 @@ class TeamRequest;
 class PackedSignature {
  public:
   constexpr PackedSignature() = default;
-  /// `broadcasts` that went before without synchronising (shared/bcast_ring.cc); the last digits are enough.
-  constexpr PackedSignature(Collective collective, Algorithm algorithm, int root, bool in_place,
-                            bool mismatched, std::uint64_t broadcasts)
-      : bits_((broadcasts & kSomeBroadcasts) << 19 | static_cast<std::uint64_t>(collective) |
-              static_cast<std::uint64_t>(algorithm) << 8 | static_cast<std::uint64_t>(in_place) << 16 |
-              static_cast<std::uint64_t>(mismatched) << 17 |
-              static_cast<std::uint64_t>(static_cast<std::uint32_t>(root)) << 32) {}
+  /// Of a call by an algorithm. `mismatched`: the caller's own two buffers have blocks of different sizes.
+  /// `broadcasts` went before without synchronising (shared/bcast_ring.cc); the last digits are enough. What
+  /// comes first is in the order of Call, so that it is read at once.
+  PackedSignature(const Call& call, Algorithm algorithm, bool mismatched, std::uint64_t broadcasts)
+      : bits_(static_cast<std::uint64_t>(call.collective) | static_cast<std::uint64_t>(call.caller) << 8 |
+              static_cast<std::uint64_t>(call.in_place) << 16 |
+              static_cast<std::uint64_t>(call.exclusive) << 24 |
+              static_cast<std::uint64_t>(static_cast<std::uint32_t>(call.root)) << 32 |
+              static_cast<std::uint64_t>(mismatched) << 17 | static_cast<std::uint64_t>(algorithm) << 18 |
+              (broadcasts & kSomeBroadcasts) << 25) {}
+  /// Of a call with blocks that may differ in size: not all ranks need to work in place.
+  static PackedSignature of_blocks(const Call& call, Algorithm algorithm, std::uint64_t broadcasts) {
+    PackedSignature signature(call, algorithm, false, broadcasts);
+    signature.bits_ &= ~(std::uint64_t{1} << 16);
+    return signature;
+  }
   Collective collective() const { return static_cast<Collective>(bits_ & 0xff); }
-  Algorithm algorithm() const { return static_cast<Algorithm>(bits_ >> 8 & 0xff); }
+  Caller caller() const { return static_cast<Caller>(bits_ >> 8 & 0xff); }
+  Algorithm algorithm() const { return static_cast<Algorithm>(bits_ >> 18 & 0x1f); }
   bool in_place() const { return (bits_ >> 16 & 1) != 0; }
   bool mismatched() const { return (bits_ >> 17 & 1) != 0; }
   bool same_broadcasts(PackedSignature other) const {
-    return ((bits_ ^ other.bits_) >> 19 & kSomeBroadcasts) == 0;
+    return ((bits_ ^ other.bits_) >> 25 & kSomeBroadcasts) == 0;
   }
   /// A scan without the caller's own operand.
-  PackedSignature as_exclusive() const {
-    PackedSignature signature = *this;
-    signature.bits_ |= std::uint64_t{1} << 18;
-    return signature;
-  }
-  bool exclusive() const { return (bits_ >> 18 & 1) != 0; }
+  bool exclusive() const { return (bits_ >> 24 & 1) != 0; }
   int root() const { return static_cast<int>(bits_ >> 32); }
+  /// The function that the rank has called.
+  const char* name() const { return name_of(collective(), caller(), exclusive()); }
   friend bool operator==(PackedSignature, PackedSignature) = default;
 
  private:
-  static constexpr std::uint64_t kSomeBroadcasts = 0xfff;
+  static constexpr std::uint64_t kSomeBroadcasts = 0x7f;
+  static_assert(kAlgorithms <= 0x20);
   std::uint64_t bits_ = 0;
 };
 

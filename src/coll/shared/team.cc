@@ -83,9 +83,9 @@ bool Team::is_waited_in(int rank, const void* who) const {
                      [&](const LeaderMailbox& mailbox) { return mailbox.sent.sleeper() == who; });
 }
 
-base::Status Team::barrier(int rank) {
+base::Status Team::barrier(int rank, const Call& call) {
   ArgumentSlot& me = slots_[rank];
-  me.call = PackedSignature(Collective::kBarrier, Algorithm::kShmBarrier, 0, false, false, me.broadcasts);
+  me.call = PackedSignature(call, Algorithm::kShmBarrier, false, me.broadcasts);
   me.bytes = 0;
   meet(me, nullptr);
   if (!me.is_settled()) [[likely]]
@@ -95,9 +95,8 @@ base::Status Team::barrier(int rank) {
 
 base::Status Team::run(const core::Comm& comm, const Call& call, Algorithm algorithm) {
   const int rank = comm.rank;
-  if (call.collective == Collective::kBarrier) return barrier(rank);
-  if (call.collective == Collective::kNeighbours)
-    return exchange_with_neighbours(comm, *call.send_blocks, *call.recv_blocks);
+  if (call.collective == Collective::kBarrier) return barrier(rank, call);
+  if (call.collective == Collective::kNeighbours) return exchange_with_neighbours(comm, call);
   if (call.has_blocks()) return exchange(rank, call);
   ArgumentSlot& me = slots_[rank];
   me.call = signature_of(rank, call, algorithm, me.broadcasts);
@@ -118,8 +117,7 @@ base::Status Team::run(const core::Comm& comm, const Call& call, Algorithm algor
 base::Status Team::exchange(int rank, const Call& call) {
   ArgumentSlot& me = slots_[rank];
   me.buffers->set(call.blocks_out(), call.blocks_in());
-  meet_for_blocks(
-      me, PackedSignature(call.collective, Algorithm::kShmLeader, call.root, false, false, me.broadcasts));
+  meet_for_blocks(me, PackedSignature::of_blocks(call, Algorithm::kShmLeader, me.broadcasts));
   return me.is_settled() ? depart(me) : base::Status();
 }
 
@@ -130,13 +128,12 @@ void Team::meet_for_blocks(ArgumentSlot& me, PackedSignature call) {
   meet(me, nullptr);
 }
 
-base::Status Team::exchange_with_neighbours(const core::Comm& comm, const Blocks& out, const Blocks& in) {
+base::Status Team::exchange_with_neighbours(const core::Comm& comm, const Call& call) {
   ArgumentSlot& me = slots_[comm.rank];
   auto& mine = me.buffers->neighbourhood;
   if (!mine) mine = std::make_unique<Neighbourhood>(*comm.topology);
-  me.buffers->set(out, in);
-  meet_for_blocks(
-      me, PackedSignature(Collective::kNeighbours, Algorithm::kShmLeader, 0, false, false, me.broadcasts));
+  me.buffers->set(*call.send_blocks, *call.recv_blocks);
+  meet_for_blocks(me, PackedSignature::of_blocks(call, Algorithm::kShmLeader, me.broadcasts));
   return me.is_settled() ? depart(me) : base::Status();
 }
 

@@ -83,11 +83,11 @@ class Team final : public core::Team, public SharedCollective {
   friend core::Team* join_team(core::Comm& comm);
   static base::Ref<core::Team> join(core::Comm& comm);
 
-  base::Status barrier(int rank);
+  base::Status barrier(int rank, const Call& call);
   base::Status exchange(int rank, const Call& call);
   /// Leaders fetch what neighbours send to the ranks of their group. Blocks of two ranks may differ in size
   /// from those of two others, so nothing depends on it. `comm` has a topology.
-  base::Status exchange_with_neighbours(const core::Comm& comm, const Blocks& out, const Blocks& in);
+  base::Status exchange_with_neighbours(const core::Comm& comm, const Call& call);
   void meet(ArgumentSlot& me, const Reduction* reduction);
   void lead(LocalGroup& group, const ArgumentSlot& me, const Reduction* reduction);
   bool tell_each_other(LocalGroup& group, Header header, Value& value);
@@ -105,6 +105,7 @@ class Team final : public core::Team, public SharedCollective {
   void bring_blocks(LocalGroup& group, const ArgumentSlot& me, Value& value) const;
   void hand_out_blocks(const LocalGroup& group, const ArgumentSlot& me, const Value& value) const;
   bool is_waited_for(const LocalGroup& group) const override;
+  PackedSignature broadcast(std::uint64_t number) const override;
 
   void meet_for_blocks(ArgumentSlot& me, PackedSignature call);
   void disagree(LocalGroup& group);

@@ -324,7 +324,7 @@ TEST_P(Teams, TellWhoDisagrees) {
       EXPECT_EQ(status.error_class(), MPI_ERR_ROOT);
       status = odd_one ? barrier(comm) : broadcast(comm, ints(long_result), 0);
       EXPECT_EQ(status.error_class(), MPI_ERR_OTHER);
-      EXPECT_NE(text_of(status).find("barrier"), std::string::npos);
+      EXPECT_NE(text_of(status).find("MPI_Barrier"), std::string::npos);
       status = odd_one ? scan(comm, {&sum, MPI_INT}, ints(result), ints(result))
                        : exscan(comm, {&sum, MPI_INT}, ints(result), ints(result));
       EXPECT_EQ(status.error_class(), MPI_ERR_OTHER);
@@ -384,7 +384,7 @@ TEST_P(Teams, TellWhoDisagreesAboutSmallBroadcasts) {
       }
       status = barrier(comm);
       EXPECT_EQ(status.error_class(), MPI_ERR_OTHER);
-      EXPECT_NE(text_of(status).find(" has called broadcast "), std::string::npos) << text_of(status);
+      EXPECT_NE(text_of(status).find(" calls MPI_Bcast"), std::string::npos) << text_of(status);
       if (odd_one) {
         EXPECT_TRUE(broadcast(comm, ints(data), 0).ok());
       }
