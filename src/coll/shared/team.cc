@@ -85,7 +85,9 @@ bool Team::is_waited_in(int rank, const void* who) const {
 
 base::Status Team::barrier(int rank, const Call& call) {
   ArgumentSlot& me = slots_[rank];
-  me.call = PackedSignature(call, Algorithm::kShmBarrier, false, me.broadcasts);
+  // The rest of a barrier's call is known.
+  me.call = PackedSignature({.collective = Collective::kBarrier, .caller = call.caller},
+                            Algorithm::kShmBarrier, false, me.broadcasts);
   me.bytes = 0;
   meet(me, nullptr);
   if (!me.is_settled()) [[likely]]
