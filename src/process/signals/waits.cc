@@ -16,6 +16,7 @@
 #include "base/types.h"
 #include "fiber/fiber.h"
 #include "image/symbols.h"
+#include "process/files/standard.h"
 #include "process/signals/state.h"
 #include "process/signals/waits.h"
 #include "process/threads/left_behind.h"
@@ -198,6 +199,7 @@ bool wait_for_handler(Thread& self, std::optional<Clock::time_point> until, std:
 using namespace clump::image;  // the functions below are the C library's, outside of any namespace
 using namespace clump::image::signals;
 using left_behind::unless_left;
+using standard::kernel_number;
 
 extern "C" {
 
@@ -267,18 +269,20 @@ CLUMP_HOST_API int sigpending(sigset_t* set) noexcept {
 
 CLUMP_HOST_API int epoll_wait(int set, epoll_event* events, int most, int timeout) {
   static constinit Hidden<int(int, epoll_event*, int, int)> real{"epoll_wait"};
-  return unless_left(real(set, events, most, timeout));
+  return unless_left(real(kernel_number(set), events, most, timeout));
 }
 CLUMP_HOST_API int epoll_pwait(int set, epoll_event* events, int most, int timeout, const sigset_t* mask) {
   static constinit Hidden<int(int, epoll_event*, int, int, const sigset_t*)> real{"epoll_pwait"};
-  return with_mask(mask,
-                   [&](const sigset_t* open) { return unless_left(real(set, events, most, timeout, open)); });
+  return with_mask(mask, [&](const sigset_t* open) {
+    return unless_left(real(kernel_number(set), events, most, timeout, open));
+  });
 }
 CLUMP_HOST_API int epoll_pwait2(int set, epoll_event* events, int most, const timespec* timeout,
                                 const sigset_t* mask) {
   static constinit Hidden<int(int, epoll_event*, int, const timespec*, const sigset_t*)> real{"epoll_pwait2"};
-  return with_mask(mask,
-                   [&](const sigset_t* open) { return unless_left(real(set, events, most, timeout, open)); });
+  return with_mask(mask, [&](const sigset_t* open) {
+    return unless_left(real(kernel_number(set), events, most, timeout, open));
+  });
 }
 
 }  // extern "C"

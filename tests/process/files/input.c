@@ -3,8 +3,10 @@
 // --stdin all each reads all of it. Programs read with scanf(), getline() or read(), look first with poll(),
 // select() or isatty(), and put a file there by freopen() or dup2() (codes that read "input.dat" as their
 // standard input).
+#define _GNU_SOURCE
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/select.h>
 
@@ -71,6 +73,20 @@ static void read_from_file(int by) {
   unlink(name);
 }
 
+/// An event loop of a program that has closed its input: the set of descriptors has the number 0.
+static void wait_by_set(void) {
+  struct epoll_event event = {.events = EPOLLIN, .data = {.fd = 7}};
+  const struct timespec time = {20, 0};
+  int ends[2];
+  check(epoll_create1(0) == 0 && pipe(ends) == 0, "epoll_create1 after close(0) is not 0");
+  check(epoll_ctl(0, EPOLL_CTL_ADD, ends[0], &event) == 0, "epoll_ctl: %s", strerror(errno));
+  check(write(ends[1], "1", 1) == 1, "write: %s", strerror(errno));
+  event.data.fd = 0;
+  check(epoll_wait(0, &event, 1, 20000) == 1 && event.data.fd == 7, "epoll_wait: %s", strerror(errno));
+  check(epoll_pwait(0, &event, 1, 20000, NULL) == 1, "epoll_pwait: %s", strerror(errno));
+  check(epoll_pwait2(0, &event, 1, &time, NULL) == 1 || errno == ENOSYS, "epoll_pwait2: %s", strerror(errno));
+}
+
 int main(int argc, char** argv) {
   check_begin(&argc, &argv);
   const int reader = atoi(argv[1]);  // -1: none, -2: all
@@ -86,5 +102,7 @@ int main(int argc, char** argv) {
   check(read(0, &byte, 1) == -1 && errno == EBADF, "read of what is closed");
   check(open("/dev/null", O_RDONLY) == 0, "open after close(0) is not 0");
   check(read(0, &byte, 1) == 0, "read of /dev/null: %s", strerror(errno));
+  close(0);
+  wait_by_set();
   return check_end();
 }
