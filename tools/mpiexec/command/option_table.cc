@@ -123,7 +123,7 @@ const Option kOptions[] = {
     {{"allow-run-as-root", "oversubscribe", "byslot", "disable-recovery", "abort-on-non-zero-status", "get-stack-traces",
       "report-state-on-timeout", "localonly", "ordered-output", "hetero-nodes", "fwd-environment", "do-not-resolve", "unbuffered", "line-buffer"},
      already},
-    {{"kill-on-bad-exit", "exclusive", "overlap", "overcommit", "quit-on-interrupt", "disable-status", "propagate", "immediate"},
+    {{"kill-on-bad-exit", "exclusive", "exact", "overlap", "overcommit", "quit-on-interrupt", "disable-status", "propagate", "immediate"},
      already, 0, "", "", true},
     // There are those kinds of memory that every library has (src/mpi/initialization.h).
     {{"memory-alloc-kinds", "stream-buffering", "forward-signals"}, already, 1},
