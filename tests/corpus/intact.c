@@ -67,6 +67,13 @@ static void nobody_sends(void) {
   MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
 }
 
+/* CASE no-elements
+ * options: --check=error */
+static void no_elements(void) {
+  void* const none = rank == 0 ? NULL : data;
+  MPI_Reduce_scatter_block(none, rank == 0 ? NULL : other, 0, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
 /* CASE in-place
  * ranks: 3
  * options: --check */
@@ -332,6 +339,7 @@ int main(int argc, char** argv) {
       {"columns", columns},
       {"one-buffer-after-the-other", one_buffer_after_the_other},
       {"nobody-sends", nobody_sends},
+      {"no-elements", no_elements},
       {"in-place", in_place},
       {"between-the-blocks", between_the_blocks},
       {"absolute-addresses", absolute_addresses},

@@ -54,6 +54,7 @@ base::Status run_from_copy(core::Comm& comm, Team& team, const Call& call, Algor
   net::joint_copy(from, call.send, 0, call.send.bytes());
   return team.run(comm,
                   {.collective = call.collective,
+                   .caller = call.caller,
                    .bytes = call.bytes,
                    .send = from,
                    .recv = call.recv,
