@@ -21,6 +21,11 @@ Comm::Comm(Rank& owner, ContextId context, base::Ref<const Group> local, base::R
   claim_context();
 }
 
+bool Comm::has_whole_world() const {
+  const Comm* const world = owner.comm_world.get();
+  return world != nullptr && !is_inter() && group->same_members(*world->group);
+}
+
 void Comm::claim_context() {
   if (!World::is_crossing(context)) return;
   {

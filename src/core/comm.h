@@ -76,6 +76,8 @@ class Comm final : public base::RefCounted {
 
   /// Whether there are ranks of other jobs in it, or in the remote group.
   bool crosses_jobs() const { return !places_.empty(); }
+  /// Whether its ranks are those of the owner's MPI_COMM_WORLD.
+  bool has_whole_world() const;
   /// Once the context is known: ends the job if another communicator of the rank has the same, which jobs on
   /// different hosts may have drawn (net/link). Their messages would be taken for each other's. Any thread.
   void claim_context();

@@ -205,7 +205,7 @@ Status WindowChecks::check_stores(int assertions) const {
 
 Status WindowChecks::before_fence(int assertions) {
   // All ranks come to a fence before any leaves it.
-  window_.owner.telling.told.fetch_sub(1, std::memory_order_relaxed);
+  if (window_.comm->has_whole_world()) window_.owner.telling.told.fetch_sub(1, std::memory_order_relaxed);
   if ((assertions & MPI_MODE_NOPUT) != 0)
     window_.map_->conflicts->promise_no_puts(window_.rank(), {site_now(), window_.fences_ + 1, false});
   // Not after the fence: a rank that leaves it earlier may already access memory of this one.
@@ -229,6 +229,7 @@ Status WindowChecks::before_fence(int assertions) {
 }
 
 void WindowChecks::after_fence(int assertions) {
+  if (window_.comm->has_whole_world()) window_.owner.telling.joined.fetch_add(1, std::memory_order_relaxed);
   window_.map_->conflicts->end(window_.owner.telling, window_.rank(), -1, window_.fences_);
   const std::lock_guard lock(mutex_);
   stored_.reset();

@@ -2,6 +2,10 @@
  * finds them, with the place of both; windows and files that are left. Conflicts are looked for among ranks
  * of one process. */
 // clang-format off
+#define _GNU_SOURCE
+#include <errno.h>
+#include <unistd.h>
+
 #include "corpus.h"
 
 static int memory[64], value = 7, result[8];
@@ -433,6 +437,57 @@ static void left(void) {
   MPI_File_open(MPI_COMM_WORLD, "/dev/zero", MPI_MODE_RDONLY, MPI_INFO_NULL, &file); /* @b */
 }
 
+/* CASE met-others-before
+ * options: --check=error
+ * modes: fibers threads */
+/* Rank 0 has met as many ranks as there are in the world, but others. */
+static void met_others_before(void) {
+  char* arguments[] = {"met-others-before", NULL};
+  MPI_Comm between = MPI_COMM_NULL, merged;
+  MPI_Comm_get_parent(&between);
+  const int is_child = between != MPI_COMM_NULL;
+  if (rank == 0 && !is_child)
+    MPI_Comm_spawn(program_invocation_name, arguments, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF, &between, MPI_ERRCODES_IGNORE);
+  if (between != MPI_COMM_NULL) {
+    MPI_Intercomm_merge(between, is_child, &merged);
+    MPI_Barrier(merged);
+    MPI_Comm_free(&merged);
+    MPI_Comm_disconnect(&between);
+  }
+  if (is_child) return;
+  make();
+  for (int turn = 0; turn < 2; ++turn) {
+    if (rank == 0 && turn == 1) usleep(100000);
+    if (rank == turn) {
+      MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
+      put(1, 0);
+      MPI_Win_unlock(1, win);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  MPI_Win_free(&win);
+}
+
+/* CASE ordered-by-another-window
+ * options: --check=error */
+static void ordered_by_another_window(void) {
+  MPI_Win other;
+  make();
+  MPI_Win_create(result, sizeof result, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &other);
+  for (int turn = 0; turn < 2; ++turn) {
+    MPI_Win_fence(0, other);
+    /* Rank 0 calls nothing after the fence before rank 1 puts. */
+    if (rank == 0 && turn == 1) usleep(100000);
+    if (rank != turn) continue;
+    MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
+    put(1, 0);
+    MPI_Win_unlock(1, win);
+  }
+  MPI_Win_fence(MPI_MODE_NOSUCCEED, other);
+  MPI_Win_free(&other);
+  MPI_Win_free(&win);
+}
+
 int main(int argc, char** argv) {
   static const struct Case cases[] = {
       {"two-puts", two_puts},
@@ -454,6 +509,8 @@ int main(int argc, char** argv) {
       {"reduced-into-a-window", reduced_into_a_window},
       {"own-memory-in-turn", own_memory_in_turn},
       {"left", left},
+      {"met-others-before", met_others_before},
+      {"ordered-by-another-window", ordered_by_another_window},
       {NULL, NULL},
   };
   return run_case(argc, argv, cases, NULL);

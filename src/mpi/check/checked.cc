@@ -93,19 +93,13 @@ Status look_at_buffers(const Rank& self, const Check::Call& call) {
   return {};
 }
 
-/// Whether all ranks of the job that share an MPI_COMM_WORLD have to come.
-bool is_for_all(const Comm& comm) {
-  const Comm* const world = comm.owner.comm_world.get();
-  return world != nullptr && !comm.is_inter() && comm.size() == world->size();
-}
-
 }  // namespace
 
 Status check(Comm& comm, const Called& called, Check::Call call) {
   const bool watches = comm.owner.world.checks != core::Checks::kNone;
   if (called.later == nullptr) {
     // Nothing is told before all have come.
-    const bool joins = watches && is_for_all(comm);
+    const bool joins = watches && comm.has_whole_world();
     if (joins) comm.owner.telling.told.fetch_sub(1, std::memory_order_relaxed);
     // First what all ranks find: where counts differ, blocks may overlap because of that.
     CLUMP_TRY(Check(comm, call).run());
