@@ -256,6 +256,11 @@ void WindowChecks::after_lock(int rank) {
   if (rank < 0) window_.map_->conflicts->locked(window_.rank());
 }
 
+void WindowChecks::unlocked_all() {
+  const std::lock_guard lock(mutex_);
+  stored_.reset();
+}
+
 Status WindowChecks::before_complete() {
   for (const int one : window_.started_.elsewhere)
     window_.map_->conflicts->end(window_.owner.telling, window_.rank(), one, window_.fences_);
@@ -289,6 +294,9 @@ Status WindowChecks::look_at_own(const BufferInUse& use, bool keep) {
   const auto base = is_dynamic ? 0 : reinterpret_cast<std::intptr_t>(mine.base);
   const datatype::Reach reach = datatype::reach_of(use.data);
   if (is_dynamic ? !window_.meets_attached(reach) : !reach.meets({base, base + mine.size})) return {};
+  // The program may lay blocks of a derived type around the memory.
+  const Layout own{mine.base, mine.size, datatype::predefined(MPI_BYTE)};
+  if (!is_dynamic && !use.data.type->is_dense() && !datatype::overlap(use.data, own)) return {};
   OpenAccess access{.kind = use.is_written ? Kind::kStore : Kind::kLoad,
                     .origin = window_.rank(),
                     .by = &window_.owner.telling,

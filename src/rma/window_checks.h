@@ -76,6 +76,7 @@ class WindowChecks {
   /// A lock of this rank's memory, alone or among those of all; negative: of all ranks.
   base::Status before_lock();
   void after_lock(int rank);
+  void unlocked_all();
   /// MPI_Win_complete: the origins' buffers are free, and ranks of other processes need nothing more.
   base::Status before_complete();
   base::Status before_post(int assertions);

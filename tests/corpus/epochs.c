@@ -181,6 +181,24 @@ static void promises_kept(void) {
   MPI_Win_free(&win);
 }
 
+/* CASE stored-before-an-unlock
+ * options: --check=error */
+/* What has been stored is synchronised by the unlock of all; what goes around the memory is not stored. */
+static void stored_before_an_unlock(void) {
+  MPI_Datatype ends;
+  MPI_Type_vector(2, 1, 63, MPI_INT, &ends);
+  MPI_Type_commit(&ends);
+  MPI_Win_create(memory + 1, sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  MPI_Win_lock_all(0, win);
+  receive(memory + 1);
+  MPI_Win_unlock_all(win);
+  MPI_Sendrecv(memory + 2, 2, MPI_INT, 1 - rank, 1, memory, 1, ends, 1 - rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Win_fence(MPI_MODE_NOSTORE, win);
+  MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+  MPI_Win_free(&win);
+  MPI_Type_free(&ends);
+}
+
 int main(int argc, char** argv) {
   static const struct Case cases[] = {
       {"locked-between-fences", locked_between_fences},
@@ -193,6 +211,7 @@ int main(int argc, char** argv) {
       {"received-where-nothing-is-stored", received_where_nothing_is_stored},
       {"locked-without-locks", locked_without_locks},
       {"promises-kept", promises_kept},
+      {"stored-before-an-unlock", stored_before_an_unlock},
       {NULL, NULL},
   };
   return run_case(argc, argv, cases, NULL);

@@ -203,6 +203,7 @@ Status win_lock_all(Rank& self, int assert, Window& win) {
 
 Status win_unlock_all(Rank& self, Window& win) {
   const Status before = win.checks()->complete(-1, Completes::kAtTarget);
+  win.checks()->unlocked_all();
   return first_of(before, mpi::win_unlock_all(self, win));
 }
 
