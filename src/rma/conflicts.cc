@@ -13,6 +13,11 @@ bool may_meet(const OpenAccess& a, const OpenAccess& b) {
   return a.element != nullptr && b.element != nullptr && a.element->signature() == b.element->signature();
 }
 
+/// Whether the origin has called something since it was over by which others learn.
+bool may_be_known(const OpenAccess& access) {
+  return access.is_over && access.by->told.load(std::memory_order_relaxed) != access.since.told;
+}
+
 void end_one(OpenAccess& access, const core::Telling& by) {
   if (!access.is_over) access.since = Learnt::of(by);
   access.is_over = true;
@@ -32,8 +37,7 @@ bool Conflicts::are_ordered(const OpenAccess& first, const OpenAccess& second, c
   if (are_locked &&
       (first.lock == OpenAccess::Lock::kExclusive || second.lock == OpenAccess::Lock::kExclusive))
     return true;
-  return first.by->told.load(std::memory_order_relaxed) != first.since.told ||
-         second.by->joined.load(std::memory_order_relaxed) != first.since.joined;
+  return may_be_known(first) || second.by->joined.load(std::memory_order_relaxed) != first.since.joined;
 }
 
 const OpenAccess* Conflicts::find(const Accesses& there, const OpenAccess& access) {
@@ -62,6 +66,10 @@ std::optional<OpenAccess> Conflicts::add(int target, OpenAccess access) {
   const std::lock_guard lock(mutex_);
   Accesses& there = at(target);
   if (const OpenAccess* const other = find(there, access)) return *other;
+  if (there.all.size() >= there.sweep_at) {
+    std::erase_if(there.all, [](const auto& entry) { return may_be_known(entry.second); });
+    there.sweep_at = std::max(kFirstSweep, 2 * there.all.size());
+  }
   if (there.all.size() >= kMostOpen) return {};
   there.longest = std::max(there.longest, reach.end - reach.begin);
   access.syncs = there.syncs;

@@ -101,6 +101,8 @@ class Conflicts {
     std::intptr_t longest = 0;
     std::uint64_t syncs = 0, locks = 0;
     std::optional<NoPuts> no_puts;
+    /// When there are so many, those that others may have learnt of are removed.
+    std::size_t sweep_at = kFirstSweep;
   };
   Accesses& at(int target) { return targets_[static_cast<std::size_t>(target)]; }
   static const OpenAccess* find(const Accesses& there, const OpenAccess& access);
@@ -109,6 +111,7 @@ class Conflicts {
   static constexpr int kMostCompared = 64;
   // What comes when so many are open is not looked at.
   static constexpr std::size_t kMostOpen = std::size_t{1} << 18;
+  static constexpr std::size_t kFirstSweep = 256;
 
   std::mutex mutex_;
   std::vector<Accesses> targets_;

@@ -157,6 +157,18 @@ TEST(Conflicts, StartedOnesLastUntilTheTargetWaits) {
   EXPECT_TRUE(all.add(0, access(Kind::kPut, 0, 8, 8)));
 }
 
+TEST(Conflicts, WhatIsKnownTakesNoRoom) {
+  Conflicts all(2);
+  OpenAccess store = access(Kind::kStore, 0, 0, 8);
+  store.is_over = true;
+  for (int i = 0; i < 1 << 18; ++i) {
+    store.since.told = telling[0].told++;
+    EXPECT_FALSE(all.add(0, store));
+  }
+  EXPECT_FALSE(all.add(0, access(Kind::kPut, 1, 8, 8)));
+  EXPECT_TRUE(all.add(0, access(Kind::kPut, 1, 8, 8)));
+}
+
 TEST(Conflicts, AFenceIsBetween) {
   Conflicts all(1);
   OpenAccess first = access(Kind::kPut, 0, 0, 8), second = access(Kind::kPut, 0, 0, 8);
