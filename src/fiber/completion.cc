@@ -116,7 +116,7 @@ class PollsBeside {
   /// Before each poll: from here on the worker is not woken.
   void serve() {
     if (worker_ < 0 || serves_) return;
-    serves_ = true;
+    serves_ = true;  // first: to a handler that comes in between the count is too low, not too high
     worker().threads_polling.fetch_add(1, std::memory_order_relaxed);
   }
   /// What has been left here, and what will be, is the worker's.

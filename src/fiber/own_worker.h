@@ -56,7 +56,7 @@ inline bool is_served(const Worker& worker) noexcept {
   // Pairs with the fence of a thread that ends its polls: it sees what was left, or this one sees that it has
   // gone.
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  return worker.threads_polling.load(std::memory_order_relaxed) != 0;
+  return worker.threads_polling.load(std::memory_order_relaxed) > 0;
 }
 /// Called after something was left for `worker` where only its progress function sees it. True: the caller
 /// has to take it in itself, because kernel threads of ranks there sleep, and none polls. False:
@@ -67,7 +67,7 @@ inline bool has_to_take_in(int worker) noexcept {
 }
 /// Called before work that may take longer than a wake-up (some microseconds): the calling thread, which may
 /// be a kernel thread that polls in the place of its rank's worker, leaves what comes to the worker
-/// meanwhile.
+/// meanwhile. Async-signal-safe.
 CLUMP_HOST_API void begin_long_work() noexcept;
 /// Wakes the worker, if it sleeps and no kernel thread polls in its place. For has_to_take_in() false.
 inline void wake_worker(int worker) noexcept {

@@ -10,6 +10,7 @@
 #include "base/process.h"
 #include "fiber/fiber.h"
 #include "fiber/interrupt.h"
+#include "fiber/own_worker.h"
 #include "inspect/arch.h"
 #include "process/ids.h"
 #include "process/memory_owner.h"
@@ -69,6 +70,7 @@ void run(Thread& self, siginfo_t& info, const Action& action, Set before, void* 
   ++self.handled;
   if ((action.flags & SA_RESTART) == 0) ++self.interrupted;
   ++self.in_handlers;
+  fiber::begin_long_work();  // the thread may poll for others, which must not have to wait for the handler
   // A handler with a single argument ignores the others.
   const auto handler = reinterpret_cast<Handler>(reinterpret_cast<void*>(action.handler));
   if (void* const stack = stack_for(action, fault))
