@@ -41,6 +41,13 @@ bool is_ours(const link_map& library) {
   return is_facade(library.l_name) || std::strncmp(library.l_name, "/proc/", 6) == 0;
 }
 
+/// Whether libmpi_abi.so.1, which has functions of the same names, is searched before the library.
+bool is_behind_standard(const link_map& library) {
+  const link_map* map = loaded_as("libmpi_abi.so.1");
+  while (map != nullptr && map != &library) map = map->l_next;
+  return map != nullptr;
+}
+
 }  // namespace
 
 const link_map* loaded_as(std::string_view name) {
@@ -144,7 +151,7 @@ std::vector<std::string> facades_missing_here() {
   std::vector<std::string> missing;
   const auto is_other = [](const char* name) {
     const link_map* const loaded = is_for_c(name) || is_for_fortran(name) ? loaded_as(name) : nullptr;
-    return loaded != nullptr && !is_ours(*loaded);
+    return loaded != nullptr && (!is_ours(*loaded) || (is_for_c(name) && is_behind_standard(*loaded)));
   };
   for (const link_map* map = first_loaded(); map != nullptr; map = map->l_next) {
     const auto is_new = [&](const char* name) {

@@ -36,8 +36,8 @@ const link_map* first_needed(const link_map& object, bool (*is_it)(const link_ma
 const link_map* mpi_library_of(const link_map& object);
 /// Whether a loaded object is a facade for C.
 bool is_facade_for_c(const link_map& object);
-/// The facades in whose places ld.so has loaded other libraries, as it does where mpiexec could not see what
-/// comes: behind a shell.
+/// The facades in whose places ld.so has loaded other libraries, or them behind libmpi_abi.so.1, as it does
+/// where mpiexec could not see what comes: behind a shell.
 std::vector<std::string> facades_missing_here();
 /// The libraries that ld.so has loaded before the first of those others and that define functions which one
 /// of `facades` defines, too: tools, and functions of the same name. They belong before it. Reads files.

@@ -91,8 +91,9 @@ class Programs(tool.Case):
         self.assertEqual((shown.code, shown.out), (0, "all of it holds for 3 ranks\n"), shown)
 
     def test_behind_a_shell(self):
-        shown = tool.run("-n", 2, "sh", "-c", f"exec {PROGRAMS / 'basics'}")
-        self.assertEqual((shown.code, shown.out), (0, "all of it holds for 2 ranks\n"), shown)
+        for env in {}, {"LD_LIBRARY_PATH": str(FACADES)}:
+            shown = tool.run("-n", 2, "sh", "-c", f"exec {PROGRAMS / 'basics'}", env=env)
+            self.assertEqual((shown.code, shown.out), (0, "all of it holds for 2 ranks\n"), shown)
 
     def test_a_library_for_fortran_in_vain(self):
         for way in WAYS:

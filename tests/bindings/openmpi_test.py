@@ -88,8 +88,9 @@ class Programs(tool.Case):
             self.assertEqual((shown.code, shown.out), (0, "all of it holds for 2 ranks\n"), shown)
 
     def test_behind_a_shell(self):
-        shown = tool.run("-n", 2, "sh", "-c", f"exec {PROGRAMS / 'basics_5_pie'}")
-        self.assertEqual((shown.code, shown.out), (0, "all of it holds for 2 ranks\n"), shown)
+        for env in {}, {"LD_LIBRARY_PATH": str(FACADE.parent)}:
+            shown = tool.run("-n", 2, "sh", "-c", f"exec {PROGRAMS / 'basics_5_pie'}", env=env)
+            self.assertEqual((shown.code, shown.out), (0, "all of it holds for 2 ranks\n"), shown)
 
     def test_two_families(self):
         shown = tool.run("-n", 2, PROGRAMS / "two_families")
