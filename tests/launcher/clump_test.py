@@ -72,6 +72,7 @@ class Clump(tool.Case):
         if os.path.exists(tool.program("static")):
             self.assertIn("static", clump("explain", tool.program("static")).out)
         self.assert_says(clump("explain", "no-such"), 127, "not found")
+        self.assertEqual(clump("explain", "sh", "x.sh", "--help").out, clump("explain", "sh").out)
 
     def test_which(self):
         shown = clump("which", tool.program("show"))

@@ -10,8 +10,10 @@ CommandLine::CommandLine() {
       "if "
       "a program is not found.");
   add_info();
-  explain = app.add_subcommand("explain", "say how mpiexec would run PROGRAM, and why");
+  explain = app.add_subcommand(
+      "explain", "say how mpiexec would run PROGRAM, with arguments behind it or without, and why");
   explain->add_option("PROGRAM", program, "a path, or a name in PATH")->required();
+  explain->prefix_command();
   which =
       app.add_subcommand("which",
                          "say which MPI library PROGRAM would load, and from where; with arguments behind "
