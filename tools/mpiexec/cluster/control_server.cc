@@ -36,7 +36,7 @@ bool ControlServer::take(std::size_t host, const std::string& bytes) {
   switch (reply.kind) {
     case ControlReply::Kind::kFails:
       note_end();
-      failures_.note(host, code, reply.holds);
+      failures_.note(host, code, reply.cause);
       break;
     case ControlReply::Kind::kTrouble:
       troubles_.add(job_.nodes[host].name, code, std::exchange(reply.bytes, {}));
@@ -44,7 +44,7 @@ bool ControlServer::take(std::size_t host, const std::string& bytes) {
     case ControlReply::Kind::kEnded:
       if (hosts_[host].code) break;
       hosts_[host].code = code;
-      if (code != 0) failures_.note(host, code, reply.holds);
+      if (code != 0) failures_.note(host, code, reply.cause);
       failures_.explain(host, std::move(reply.bytes));
       break;
     case ControlReply::Kind::kAddress:

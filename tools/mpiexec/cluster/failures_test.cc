@@ -25,10 +25,11 @@ TEST(Failures, AreSaidInTheOrderInWhichTheyHappened) {
 
 TEST(Failures, OfAHostThatIsNotReachedComesAfterWhatMayBeItsCause) {
   Failures failures;
-  failures.note(3, 16, true);
+  failures.note(3, 16, Failures::Cause::kUnreachable);
   failures.explain(3, "cannot reach 2");
   EXPECT_EQ(failures.end(3, false), Words());
   EXPECT_EQ(failures.code(), 16);
+  EXPECT_EQ(failures.code_after_signal(), 0);
   failures.note(2, 137);
   failures.explain(2, "killed");
   EXPECT_EQ(failures.end(2, false), Words({"killed"}));
@@ -38,13 +39,14 @@ TEST(Failures, OfAHostThatIsNotReachedComesAfterWhatMayBeItsCause) {
 
 TEST(Failures, WithoutACauseIsSaidAtTheEnd) {
   Failures failures;
-  failures.note(0, 16, true);
-  failures.note(1, 143, true);
+  failures.note(0, 16, Failures::Cause::kUnreachable);
+  failures.note(1, 143, Failures::Cause::kElsewhere);
   failures.explain(0, "cannot reach 1");
   failures.explain(5, "of a host that has not failed");
   EXPECT_EQ(failures.end(0, false), Words());
   EXPECT_EQ(failures.end(1, true), Words({"cannot reach 1"}));
   EXPECT_EQ(failures.code(), 16);
+  EXPECT_EQ(failures.code_after_signal(), 143);
   EXPECT_EQ(Failures().code(), 0);
 }
 

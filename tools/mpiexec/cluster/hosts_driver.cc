@@ -441,7 +441,8 @@ int HostsDriver::report_ending() const {
   if (!has_lost_ && control_.failures().code() == 0) return 0;
   say(fmt::format("the job was ended by {}{}{}", diag::signal_name(ending_.why()),
                   where_.empty() ? "" : "; where the ranks were:\n", where_));
-  return control_.failures().code() != 0 ? control_.failures().code() : 128 + ending_.why();
+  const int code = control_.failures().code_after_signal();
+  return code != 0 ? code : 128 + ending_.why();
 }
 
 /// Waits for slow readers. Returns the exit code, which was `code` before.

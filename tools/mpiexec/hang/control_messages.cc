@@ -25,6 +25,7 @@ std::string encode(const ControlReply& reply) {
   out.number(reply.kind);
   out.number(reply.number);
   out.number(reply.holds);
+  out.number(reply.cause);
   for (const std::uint64_t sum : {reply.waiting, reply.wakes, reply.sent, reply.taken, reply.progress})
     out.number(sum);
   out.text(reply.bytes);
@@ -36,10 +37,12 @@ bool decode(const std::string& bytes, ControlReply& reply) {
   reply.kind = in.number<ControlReply::Kind>();
   reply.number = in.number<std::uint32_t>();
   reply.holds = in.number<bool>();
+  reply.cause = in.number<ControlReply::Cause>();
   for (std::uint64_t* sum : {&reply.waiting, &reply.wakes, &reply.sent, &reply.taken, &reply.progress})
     *sum = in.number<std::uint64_t>();
   reply.bytes = in.text();
-  return in.finished() && reply.kind <= ControlReply::Kind::kDeadlock;
+  return in.finished() && reply.kind <= ControlReply::Kind::kDeadlock &&
+         reply.cause <= ControlReply::Cause::kUnreachable;
 }
 
 }  // namespace clump::mpiexec

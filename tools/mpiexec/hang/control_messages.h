@@ -37,7 +37,7 @@ struct ControlReply {
     // Only of proxies, unasked.
     kTrouble,   ///< they cannot, as `bytes` says: exit code `number`
     kFails,     ///< one of them has failed: what the others wait for follows from that; kEnded comes.
-                ///< Exit code `number`; `holds`: it follows, or may follow, from what happened elsewhere
+                ///< Exit code `number`, `cause`
     kEnded,     ///< they have ended, and what they have written is on its way: the same; `bytes`: why
     kAddress,   ///< host process `number`, which is its own, is reached at `bytes`
     kWanted,    ///< the address of host process `number` is wanted
@@ -46,9 +46,16 @@ struct ControlReply {
     kSpawn,     ///< request `number` of this host, a pmi::SpawnRequest: ranks of it spawn a job
     kDeadlock,  ///< the job's only process has found that all ranks wait for each other; kAccount came before
   };
+  /// What the failure of a host follows from, the better known first.
+  enum class Cause : std::uint8_t {
+    kOwn,          ///< its own ranks
+    kElsewhere,    ///< those of another host, or a signal that mpiexec passes on, perhaps
+    kUnreachable,  ///< a process of another host cannot be reached: it has ended for one of these
+  };
   Kind kind = Kind::kRests;
   std::uint32_t number = 0;
   bool holds = false;
+  Cause cause = Cause::kOwn;
   // Sums of its processes, of numbers that only grow. `waiting`: processes that are not done with MPI.
   std::uint64_t waiting = 0, wakes = 0, sent = 0, taken = 0, progress = 0;
   std::string bytes;  ///< kAccount: a pmi::Account

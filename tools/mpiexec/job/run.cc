@@ -98,12 +98,16 @@ void Run::tell(ControlReply::Kind kind, int code, std::string text) {
 }
 
 void Run::tell_code(ControlReply::Kind kind, std::string why) {
-  const bool follows =
-      failure_ ? failure_->reason == pmi::Reason::kUnreachable : requests_.signal() != 0 || own_code() == 0;
+  using Cause = ControlReply::Cause;
+  Cause cause = Cause::kOwn;
+  if (failure_)
+    cause = failure_->reason == pmi::Reason::kUnreachable ? Cause::kUnreachable : Cause::kOwn;
+  else if (requests_.signal() != 0 || own_code() == 0)
+    cause = Cause::kElsewhere;
   link_.send(
       {.kind = kind,
        .number = static_cast<std::uint32_t>(own_code() != 0 || !failure_ ? code() : failure_code(*failure_)),
-       .holds = follows,
+       .cause = cause,
        .bytes = std::move(why)});
 }
 
