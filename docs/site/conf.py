@@ -45,7 +45,7 @@ CHAPTERS = {
 BELOW = {
     "reference": ["reference/options", "reference/variables", "reference/functions", "reference/processes"],
     "how-it-works": ["architecture", "find-your-way", "life-of-a-send", "life-of-a-collective", "life-of-a-job", "fibers", "threads-of-a-rank", "images", "functions-with-state"],
-    "results": ["performance/method", "performance/limits", "performance/runs", "performance/programs", "performance/programs-16-cores", "experiments/README", "real-programs", "known-failures", "lab/README"],
+    "results": ["performance/method", "performance/limits", "performance/runs", "performance/programs", "performance/programs-16-cores", "experiments/README", "real-programs", "known-failures", "diagnosis", "lab/README"],
     "lab/README": ["lab/*/report"],
     "experiments/README": ["experiments/[0-9]*"],
     "decisions/README": ["decisions/[0-9]*"],

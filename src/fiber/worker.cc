@@ -288,7 +288,7 @@ void WorkerThread::find_and_run() {
   if (progress(mine->index) && (!cores_are_wanted() || has_runnable(*mine))) {
     idle_polls_ = 0;
   } else if (cores_are_wanted()) {
-    const bool is_served = mine->threads_polling.load(std::memory_order_relaxed) != 0;
+    const bool is_served = mine->threads_polling.load(std::memory_order_relaxed) > 0;
     if (is_served || ++idle_polls_ >= kIdleYields || !offer_core())
       idle_polls_ = sleep(*mine) ? 0 : kIdleYields;
   } else if (++idle_polls_ < kIdlePolls) {
