@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 static int rank, ranks, failures;
-static char folder[64];  // the rank's own, empty at first; removed at the end
+static char folder[64];  // the rank's own, from make_folder() to end()
 
 static void step(void) { MPI_Barrier(MPI_COMM_WORLD); }
 
@@ -25,6 +25,10 @@ static void begin(int* argc, char*** argv) {
   MPI_Init(argc, argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+}
+
+// Makes an empty folder. For programs that end with end(), which removes it.
+__attribute__((unused)) static void make_folder(void) {
   snprintf(folder, sizeof folder, "/tmp/clump_libc_%d_XXXXXX", rank);
   if (mkdtemp(folder) == NULL) MPI_Abort(MPI_COMM_WORLD, 2);
 }
@@ -49,7 +53,7 @@ __attribute__((unused)) static void check_text(const char* what, const char* is,
 static int end(void) {
   char command[96];
   snprintf(command, sizeof command, "rm -rf %s", folder);
-  if (system(command) != 0) ++failures;
+  if (folder[0] != '\0' && system(command) != 0) ++failures;
   int all = 0;
   MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Finalize();

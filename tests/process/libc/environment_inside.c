@@ -18,6 +18,7 @@ static void expect_glob(const char* pattern, int flags, const char* wanted) {
 
 int main(int argc, char** argv) {
   begin(&argc, &argv);
+  make_folder();
   char path[512], program[96];
   setenv("HOME", folder, 1);
   snprintf(path, sizeof path, "%s:%s", folder, getenv("PATH"));

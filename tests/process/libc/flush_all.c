@@ -4,6 +4,7 @@
 
 int main(int argc, char** argv) {
   begin(&argc, &argv);
+  make_folder();
   char pipe_name[96], name[96], text[32] = "", line[32] = "";
   snprintf(pipe_name, sizeof pipe_name, "%s/pipe", folder);
   if (rank == 0) mkfifo(pipe_name, 0600);

@@ -123,6 +123,7 @@ static void check_blocked(int holds) {
 
 int main(int argc, char** argv) {
   begin(&argc, &argv);
+  make_folder();
   snprintf(name, sizeof name, "%s/file", folder);
   snprintf(in_name, sizeof in_name, "%s/input", folder);
   snprintf(pipe_name, sizeof pipe_name, "%s/pipe", folder);

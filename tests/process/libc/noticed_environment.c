@@ -16,6 +16,7 @@ static void expect(const char* words, const char* wanted) {
 
 int main(int argc, char** argv) {
   begin(&argc, &argv);
+  make_folder();
   char value[16];
   snprintf(value, sizeof value, "of_rank_%d", rank);
   setenv("CLUMP_TEST_VALUE", value, 1);

@@ -23,6 +23,7 @@ static void wait_for(const volatile sig_atomic_t* count) {
 
 int main(int argc, char** argv) {
   begin(&argc, &argv);
+  make_folder();
   signal(SIGRTMIN, on_message);
   signal(SIGRTMIN + 1, on_output);
   struct mq_attr attributes = {.mq_maxmsg = 4, .mq_msgsize = 16};

@@ -7,6 +7,7 @@
 
 int main(int argc, char** argv) {
   begin(&argc, &argv);
+  make_folder();
   char name[96];
   snprintf(name, sizeof name, "%s.mutex", folder);
   MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);

@@ -121,6 +121,7 @@ static void check_select(void) {
 
 int main(int argc, char** argv) {
   begin(&argc, &argv);
+  make_folder();
   check_numbers();
   check_time();
   check_glob();

@@ -8,6 +8,7 @@
 
 int main(int argc, char** argv) {
   begin(&argc, &argv);
+  make_folder();
   char name[96];
   snprintf(name, sizeof name, "%s/stderr", folder);
   const int before = dup(2), file = open(name, O_CREAT | O_WRONLY | O_TRUNC, 0600);

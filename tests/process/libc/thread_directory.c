@@ -1,6 +1,6 @@
 // A thread that a rank has made before the rank changes its directory and its file mode mask. Right: it sees
-// both, as in a process. With "thread" it is the thread that changes the directory: the rank sees that too, or
-// the job ends with an error.
+// both, as in a process. With "thread" it is the thread that changes the directory: the rank sees that too.
+// With "refused" likewise, and the job ends with an error.
 #include "check.h"
 
 #include <pthread.h>
@@ -13,7 +13,7 @@ static mode_t mode;
 static void* run(void* argument) {
   (void)argument;
   pthread_barrier_wait(&both);  // it runs
-  if (by_thread && chdir(folder) != 0) check(0, "chdir: %s", strerror(errno));
+  if (by_thread && chdir(folder[0] != '\0' ? folder : "/") != 0) check(0, "chdir: %s", strerror(errno));
   pthread_barrier_wait(&both);  // the directory has changed
   if (getcwd(seen, sizeof seen) == NULL) seen[0] = '\0';
   const int file = open("by_thread", O_CREAT | O_WRONLY, 0777);
@@ -25,7 +25,8 @@ static void* run(void* argument) {
 
 int main(int argc, char** argv) {
   begin(&argc, &argv);
-  by_thread = strcmp(argv[1], "thread") == 0;
+  if (strcmp(argv[1], "refused") != 0) make_folder();
+  by_thread = strcmp(argv[1], "main") != 0;
   char name[128], now[512];
   pthread_barrier_init(&both, NULL, 2);
   pthread_t thread;

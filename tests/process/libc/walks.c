@@ -50,6 +50,7 @@ static void by_fts(void) {
 
 int main(int argc, char** argv) {
   begin(&argc, &argv);
+  make_folder();
   make_tree();
   char before[512], after[512];
   check(getcwd(before, sizeof before) != NULL, "getcwd: %s", strerror(errno));
