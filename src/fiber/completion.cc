@@ -62,9 +62,9 @@ class Wait {
 /// it waits; -1: other threads serve it.
 int own_inlet() { return progress_sleeper::is_kept() ? 0 : worker_beside(); }
 
-/// Whether a kernel thread that waits polls for a while. It does also where threads of its rank want the
-/// core: what it waits for comes sooner than a switch of threads takes, if the other side runs now. If not,
-/// it sleeps soon, and the threads that are left find their other sides.
+/// Whether a kernel thread that waits polls before it sleeps. It does so although other threads of its rank
+/// may want the core: if its partner runs now, the message comes sooner than the kernel switches threads. If
+/// not, the thread sleeps soon, and fewer threads are left to take turns.
 bool may_spin() { return is_spinning() && !cores_are_shared; }
 
 /// While one lives, the calling kernel thread sleeps and does not take in the messages that come to its

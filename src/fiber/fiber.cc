@@ -125,7 +125,7 @@ bool yield() {
 bool yield_to_all() {
   const bool yielded = yield();
   if (!cores_are_offered && !cores_are_wanted()) return yielded;
-  ::syscall(SYS_sched_yield);
+  give_core_away();
   return true;
 }
 

@@ -1,6 +1,7 @@
 #include "fiber/fiber.h"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 
@@ -8,15 +9,20 @@
 #include <cerrno>
 #include <cfenv>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "fiber/awake_threads.h"
 #include "fiber/completion.h"
 #include "fiber/own_worker.h"
+#include "fiber/process_cores.h"
 #include "fiber/rank_callbacks.h"
+#include "fiber/worker.h"
 #include "fiber/world_stop.h"
 
 namespace clump::fiber {
@@ -413,6 +419,36 @@ TEST(Fiber, HoldsItsWorkerAtHome) {
       if (round % 7 == 0) yield();
     }
   });
+}
+
+/// How many arenas the C library's malloc has. Each takes 64 MB of address space.
+int arenas() {
+  char* text = nullptr;
+  std::size_t bytes = 0;
+  std::FILE* const stream = ::open_memstream(&text, &bytes);
+  ::malloc_info(0, stream);
+  std::fclose(stream);
+  const std::string all(text, bytes);
+  std::free(text);
+  int count = 0;
+  for (std::size_t at = 0; (at = all.find("<heap nr=", at)) != std::string::npos; ++at) ++count;
+  return count;
+}
+
+TEST(ServiceThread, TakesNoArenaOfMalloc) {
+  static std::atomic<int> running{0};
+  constexpr int kThreads = 4;  // they stay
+  note_cores_of_process({0, 1});
+  const int before = arenas();
+  for (int i = 0; i < kThreads; ++i)
+    ASSERT_TRUE(start_kernel_thread(
+        [](void*) -> void* {
+          ++running;
+          for (;;) std::this_thread::sleep_for(1h);
+        },
+        nullptr));
+  while (running < kThreads) std::this_thread::yield();
+  EXPECT_EQ(arenas(), before);
 }
 
 }  // namespace

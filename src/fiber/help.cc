@@ -1,8 +1,6 @@
 #include "fiber/help.h"
 
 #include <sched.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "fiber/own_worker.h"
 #include "fiber/worker.h"
@@ -126,8 +124,7 @@ void count_parts(std::uint64_t& offered, std::uint64_t& helped) noexcept {
 
 void wait_a_moment(unsigned moments_before) noexcept {
   if (moments_before < kManyMoments) return pause_cpu();
-  // The kernel's sched_yield, not the interposed one, which would let another fiber run.
-  syscall(SYS_sched_yield);
+  give_core_away();
 }
 
 }  // namespace clump::fiber::detail

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <climits>
@@ -305,16 +306,13 @@ pid_t own_kernel_thread() noexcept {
 void forget_own_kernel_thread() noexcept { own_thread = 0; }
 
 void set_cores_of_this_thread(std::span<const int> cores) noexcept {
-  if (cores.empty()) return;
-  const auto most = static_cast<std::size_t>(*std::max_element(cores.begin(), cores.end())) + 1;
-  cpu_set_t* const set = CPU_ALLOC(most);
-  const std::size_t bytes = CPU_ALLOC_SIZE(most);
-  CPU_ZERO_S(bytes, set);
+  // On the stack: a thread that calls malloc() gets an arena, 64 MB of address space (CPU_ALLOC calls it).
+  constexpr std::size_t kMostCores = 8192;  // Linux has no more
+  std::array<cpu_set_t, kMostCores / CPU_SETSIZE> set{};
   for (const int core : cores)
-    if (core >= 0) CPU_SET_S(static_cast<std::size_t>(core), bytes, set);
-  if (CPU_COUNT_S(bytes, set) > 0)
-    ::syscall(SYS_sched_setaffinity, 0, bytes, set);  // sched_setaffinity() is interposed
-  CPU_FREE(set);
+    if (core >= 0) CPU_SET_S(static_cast<std::size_t>(core), sizeof set, set.data());
+  if (CPU_COUNT_S(sizeof set, set.data()) > 0)
+    ::syscall(SYS_sched_setaffinity, 0, sizeof set, set.data());  // sched_setaffinity() is interposed
 }
 
 }  // namespace clump::fiber

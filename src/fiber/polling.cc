@@ -1,8 +1,5 @@
 #include "fiber/polling.h"
 
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <chrono>
 
 #include "fiber/completion.h"
@@ -37,8 +34,7 @@ void yield_after_empty_poll() {
     // What is polled for may also come from a process or thread that needs this core.
     if (!cores_are_offered && !cores_are_wanted()) return;
   }
-  // The kernel's sched_yield, not the interposed one, which lets other fibers run.
-  pace().end_poll(is_spinning(), [] { ::syscall(SYS_sched_yield); });
+  pace().end_poll(is_spinning(), give_core_away);
 }
 
 }  // namespace clump::fiber

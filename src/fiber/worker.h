@@ -105,7 +105,7 @@ struct alignas(64) Worker {
   alignas(64) Inbox inbox;
   alignas(64) std::atomic<std::uint32_t> own_asleep{0};
   /// How many kernel threads of ranks that are at home here sleep. The worker thread may be busy outside MPI
-  /// with a fiber of such a rank. So while some sleep, the sender of a message takes it in itself. A sender
+  /// with a fiber of such a rank. So while some sleep and none polls, a sender takes its message in. A sender
   /// of another process cannot: then an idle worker does it, or the monitor when it looks next.
   std::atomic<int> threads_asleep{0};
   /// How many kernel threads of ranks that are at home here poll, because they wait: they take in what comes
@@ -211,8 +211,8 @@ inline constexpr int kPollsPerOffer = 16;
 /// should sleep. Linux (6.18) takes the rest of its time slice from a thread that yields: each time it gets
 /// its core back after some milliseconds, and one that is woken gets it soon. Any thread.
 bool offer_core() noexcept;
-/// Gives the core to others once, in a loop that must not end before what a thread that has lost its core is
-/// about to do. Any thread.
+/// The same at any time, for loops that wait for a thread which may have lost its core. The kernel's
+/// sched_yield, not the interposed one, which lets other fibers run.
 inline void give_core_away() noexcept { ::syscall(SYS_sched_yield); }
 /// Called between two polls that have found nothing; `poll` is the number of the first.
 inline void pause_or_offer(int poll) {

@@ -318,8 +318,7 @@ Status Window::flush(int rank) {
   order_operations();
   let_others_run(owner);
   if (rank == MPI_PROC_NULL) return {};
-  const Status flushed = messages_ != nullptr ? messages_->flush(rank) : Status();
-  return flushed;
+  return messages_ != nullptr ? messages_->flush(rank) : Status();
 }
 
 Status Window::flush_all() {
@@ -329,8 +328,7 @@ Status Window::flush_all() {
                       description());
   order_operations();
   let_others_run(owner);
-  const Status flushed = messages_ != nullptr ? messages_->flush(-1) : Status();
-  return flushed;
+  return messages_ != nullptr ? messages_->flush(-1) : Status();
 }
 
 Status Window::sync() {

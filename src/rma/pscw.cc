@@ -114,8 +114,8 @@ Status Window::start(const core::Group& part, int assertions) {
   tell_sanitizer();
   counters_.epochs.add();
   access_.store(Access::kStarted, std::memory_order_release);
-  fenced_.store(false,
-                std::memory_order_relaxed);  // the epoch of a fence ends, if no operation was called in it
+  // The epoch of a fence ends, if no operation was called in it.
+  fenced_.store(false, std::memory_order_relaxed);
   return {};
 }
 
@@ -132,9 +132,7 @@ Status Window::complete() {
   tell_sanitizer();
   for (const int one : started_.here)
     map_->signals->send(Call::kComplete, mine().index_here, target(one).index_here);
-  for (const int one : started_.elsewhere) {
-    send_note(*comm, one, Tag::kCompleted);
-  }
+  for (const int one : started_.elsewhere) send_note(*comm, one, Tag::kCompleted);
   counters_.epochs.add();
   access_.store(Access::kNone, std::memory_order_release);
   return flushed;

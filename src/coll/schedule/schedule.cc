@@ -27,7 +27,7 @@ const datatype::Datatype* byte_type() {
 /// The number of the operation, with which those of the program meet none of another caller.
 int next_tag(core::Comm& comm, Caller caller) {
   const int number = comm.next_collective_tag() & (kNotProgramsBit - 1);
-  // Of a wait for a rank of another job nothing would be told.
+  // Not between jobs: a rank that waits for one of another job for ever gets no report.
   return is_program(caller) || comm.crosses_jobs() ? number : number | kNotProgramsBit;
 }
 
