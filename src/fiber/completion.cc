@@ -97,15 +97,12 @@ class SleepsBeside {
 /// worker.
 class PollsBeside {
  public:
-  explicit PollsBeside(int worker) : worker_(worker) {
-    if (worker < 0) return;
-    of_this_thread = this;
-    serve();
-  }
+  explicit PollsBeside(int worker) : worker_(worker) { serve(); }
   ~PollsBeside() {
     if (worker_ < 0) return;
+    const bool served = stop();
     of_this_thread = nullptr;
-    if (!stop()) return;
+    if (!served) return;
     // What has been left here without a wake-up is the caller's, or the worker's if more and more comes.
     int looks = 0;
     while (looks < kLastLooks && take_in(worker_)) ++looks;
@@ -116,13 +113,19 @@ class PollsBeside {
   /// Before each poll: from here on the worker is not woken.
   void serve() {
     if (worker_ < 0 || serves_) return;
-    serves_ = true;  // first: to a handler that comes in between the count is too low, not too high
+    of_this_thread = this;
+    serves_ = true;
+    // A handler that comes in between finds the count too low, not too high.
+    std::atomic_signal_fence(std::memory_order_seq_cst);
     worker().threads_polling.fetch_add(1, std::memory_order_relaxed);
   }
-  /// What has been left here, and what will be, is the worker's.
+  /// What has been left here, and what will be, is the worker's. Forgets this object: the caller may be a
+  /// signal handler that does not return.
   void leave_to_worker() {
+    of_this_thread = nullptr;
     if (stop()) worker().wake();
   }
+  /// The one that serves; of the thread and its signal handlers.
   static constinit thread_local PollsBeside* of_this_thread;
 
  private:

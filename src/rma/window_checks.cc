@@ -1,11 +1,9 @@
 #include "rma/window_checks.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <utility>
 
+#include "base/readable.h"
 #include "datatype/fingerprint.h"
 
 namespace clump::rma {
@@ -48,16 +46,12 @@ Status conflict(const std::string& whose, const std::string& first, const std::s
       whose, first, second);
 }
 
-/// Whether all pages of the memory are there: the program may have freed it.
+/// Whether all of the memory can be read: the program may have freed it.
 bool is_there(const Layout& data) {
-  constexpr std::size_t kMost = std::size_t{64} << 20;
-  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  constexpr std::int64_t kMost = std::int64_t{64} << 20;  // the kernel is asked for each page
   const datatype::Reach reach = datatype::reach_of(data);
-  const auto begin = static_cast<std::uintptr_t>(reach.begin) & ~(page - 1);
-  const std::size_t bytes = static_cast<std::uintptr_t>(reach.end) - begin;
-  if (bytes > kMost) return false;
-  std::vector<unsigned char> pages(bytes / page + 1);
-  return ::mincore(reinterpret_cast<void*>(begin), bytes, pages.data()) == 0;
+  const std::int64_t bytes = reach.end - reach.begin;
+  return bytes <= kMost && base::readable_bytes(reach.begin, bytes) == bytes;
 }
 
 }  // namespace
